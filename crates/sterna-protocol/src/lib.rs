@@ -1,0 +1,1 @@
+//! The Model Context Protocol as data: messages, envelope, headers and framing.

@@ -1,0 +1,45 @@
+//! Everything that must hold before a change lands, cheapest first.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use crate::shell::{command, finish};
+use crate::{test, tidy};
+
+pub(crate) fn run() -> Result<()> {
+    stage("fmt", || cargo(&["fmt", "--all", "--check"]))?;
+    stage("tidy", tidy::run)?;
+    stage("clippy", || {
+        cargo(&[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--locked",
+            "--",
+            "-D",
+            "warnings",
+        ])
+    })?;
+    stage("docs", || {
+        finish(
+            command("cargo", &["doc", "--workspace", "--no-deps", "--locked"])
+                .env("RUSTDOCFLAGS", "-D warnings"),
+        )
+    })?;
+    stage("tests", test::run)
+}
+
+fn cargo(args: &[&str]) -> Result<()> {
+    finish(&mut command("cargo", args))
+}
+
+/// Runs one stage and says how long it took, so that a slow one is seen.
+fn stage(name: &str, body: impl FnOnce() -> Result<()>) -> Result<()> {
+    println!("== {name}");
+    #[expect(clippy::disallowed_methods, reason = "measures a stage for the reader")]
+    let start = Instant::now();
+    body().with_context(|| format!("stage {name}"))?;
+    println!("== {name} ok in {:.0?}", start.elapsed());
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! `cargo xtask`: everything that checks, tests or measures the workspace.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command-line tool talks to a person"
+)]
+
+mod ci;
+mod fuzz;
+mod shell;
+mod test;
+mod tidy;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(about = "All automation of the workspace")]
+struct Args {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Run every check that guards a change: fmt, clippy, tidy, docs, tests
+    Ci,
+    /// Run the fuzz targets for a while (needs a nightly toolchain and cargo-fuzz)
+    Fuzz {
+        /// How long each target runs
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+        /// Only this target
+        target: Option<String>,
+    },
+    /// Run every test, starting by itself what the tests need
+    Test,
+    /// Check the house rules that the compiler cannot check
+    Tidy,
+}
+
+fn main() -> Result<()> {
+    match Args::parse().task {
+        Task::Ci => ci::run(),
+        Task::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
+        Task::Test => test::run(),
+        Task::Tidy => tidy::run(),
+    }
+}

@@ -1,0 +1,47 @@
+//! Running other programs, with the command line in every error.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+
+/// The folder that holds the workspace's `Cargo.toml`.
+pub(crate) fn workspace_root() -> PathBuf {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask
+        .parent()
+        .expect("xtask lives one level below the workspace root")
+        .to_owned()
+}
+
+/// A command that runs in the workspace root.
+pub(crate) fn command(program: &str, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).current_dir(workspace_root());
+    command
+}
+
+/// Runs `command` to its end and fails if it failed.
+pub(crate) fn finish(command: &mut Command) -> Result<()> {
+    let line = format!("{command:?}");
+    println!("$ {line}");
+    let status = command
+        .status()
+        .with_context(|| format!("cannot start {line}"))?;
+    ensure!(status.success(), "{line} ended with {status}");
+    Ok(())
+}
+
+/// Whether `program args` can be started and succeeds.
+pub(crate) fn works(program: &str, args: &[&str]) -> bool {
+    command(program, args)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Whether this run guards a merge: then a missing tool is an error.
+pub(crate) fn under_ci() -> bool {
+    std::env::var_os("CI").is_some()
+}

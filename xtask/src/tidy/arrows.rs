@@ -1,0 +1,78 @@
+//! Which room may know which: the table of ARCHITECTURE.md, enforced.
+
+use std::path::Path;
+
+use anyhow::Result;
+use cargo_metadata::{DependencyKind, MetadataCommand};
+
+use super::Complaint;
+
+/// Every crate of the workspace and the rooms it may build on.
+///
+/// Development dependencies are free, except that nothing shipped may need a
+/// crate that is missing here.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("sterna-protocol", &[]),
+    ("sterna-seal", &[]),
+    ("sterna-flow", &[]),
+    ("sterna-store", &["sterna-protocol"]),
+    ("sterna-store-sqlite", &["sterna-store", "sterna-protocol"]),
+    (
+        "sterna-store-postgres",
+        &["sterna-store", "sterna-protocol"],
+    ),
+    (
+        "sterna-server",
+        &[
+            "sterna-protocol",
+            "sterna-seal",
+            "sterna-flow",
+            "sterna-store",
+        ],
+    ),
+    ("sterna-client", &["sterna-protocol"]),
+    (
+        "sterna-testkit",
+        &[
+            "sterna-protocol",
+            "sterna-seal",
+            "sterna-flow",
+            "sterna-store",
+            "sterna-server",
+            "sterna-client",
+        ],
+    ),
+    ("xtask", &[]),
+];
+
+pub(super) fn check(root: &Path) -> Result<Vec<Complaint>> {
+    let metadata = MetadataCommand::new()
+        .manifest_path(root.join("Cargo.toml"))
+        .no_deps()
+        .exec()?;
+    let mut complaints = Vec::new();
+    for package in metadata.workspace_packages() {
+        let name = package.name.as_str();
+        let Some((_, allowed)) = ARROWS.iter().find(|(room, _)| *room == name) else {
+            complaints.push(format!(
+                "{name} is not in the table of rooms: add it to xtask/src/tidy/arrows.rs and to ARCHITECTURE.md"
+            ));
+            continue;
+        };
+        let folder = package.manifest_path.parent().and_then(|p| p.file_name());
+        if folder != Some(name) {
+            complaints.push(format!("{name} lives in a folder of another name"));
+        }
+        for dependency in &package.dependencies {
+            let shipped = dependency.kind != DependencyKind::Development;
+            let ours = dependency.path.is_some();
+            if shipped && ours && !allowed.contains(&dependency.name.as_str()) {
+                complaints.push(format!(
+                    "{name} must not know {}: arrows point to lower layers only",
+                    dependency.name
+                ));
+            }
+        }
+    }
+    Ok(complaints)
+}

@@ -1,0 +1,37 @@
+//! House rules that neither the compiler nor clippy can check.
+
+mod arrows;
+mod codes;
+mod ledger;
+mod manifests;
+mod sizes;
+mod tree;
+mod words;
+
+use anyhow::{Result, bail};
+
+use crate::shell::workspace_root;
+use tree::Tree;
+
+/// One broken rule: where, and what to do about it.
+type Complaint = String;
+
+pub(crate) fn run() -> Result<()> {
+    let root = workspace_root();
+    let tree = Tree::read(&root)?;
+    let mut complaints = Vec::new();
+    complaints.extend(arrows::check(&root)?);
+    complaints.extend(manifests::check(&tree));
+    complaints.extend(sizes::check(&tree));
+    complaints.extend(words::check(&tree));
+    complaints.extend(tree::stray_tests(&tree));
+    complaints.extend(ledger::check(&tree));
+    complaints.extend(codes::check(&tree));
+    if complaints.is_empty() {
+        return Ok(());
+    }
+    for complaint in &complaints {
+        eprintln!("tidy: {complaint}");
+    }
+    bail!("{} house rule(s) broken", complaints.len());
+}
