@@ -1,1 +1,3 @@
 //! The Model Context Protocol as data: messages, envelope, headers and framing.
+
+pub mod jsonrpc;
