@@ -123,6 +123,12 @@ fn params_that_are_no_object_are_refused() {
         ],
     );
     check(
+        r#"{"jsonrpc":"2.0","method":"note","params":[7]}"#,
+        expect![
+            "parameters of `note` are malformed: invalid type: sequence, expected struct Note at line 1 column 0; Invalid params (-32602)"
+        ],
+    );
+    check(
         r#"{"jsonrpc":"2.0","method":"note","params":7}"#,
         expect![
             "parameters of `note` are malformed: invalid type: integer `7`, expected struct Note at line 1 column 1; Invalid params (-32602)"
