@@ -1,6 +1,7 @@
 use std::convert::Infallible;
 
-use serde::de::Deserializer;
+use serde::de::{self, Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
 /// A family of payloads, told apart by a name that stands beside them.
 ///
@@ -27,7 +28,7 @@ pub trait Dispatch<'de>: Sized {
     fn decode<D: Deserializer<'de>>(tag: Self::Tag, body: D) -> Result<Self, D::Error>;
 }
 
-/// The family of payloads nobody accepts.
+/// The family of payloads that nobody accepts.
 impl<'de> Dispatch<'de> for Infallible {
     type Tag = Self;
 
@@ -40,24 +41,24 @@ impl<'de> Dispatch<'de> for Infallible {
     }
 }
 
-/// What the result of a request decodes into.
-///
-/// Every [`Dispatch`] family is one, with `resultType` as the name; a result
-/// without it is `complete`.
-pub trait Answer<'de>: Sized {
-    /// Whether a result of this `resultType` can be decoded at all.
-    fn knows(result_type: &str) -> bool;
+/// The family of all parameters, kept as text.
+impl<'de> Dispatch<'de> for Option<&'de RawValue> {
+    type Tag = ();
 
-    /// Decodes a whole result.
-    ///
-    /// # Errors
-    ///
-    /// It is of a `resultType` that is not known, or not as its type says.
-    fn decode<D: Deserializer<'de>>(result: D) -> Result<Self, D::Error>;
+    fn find(_: &str) -> Option<()> {
+        Some(())
+    }
+
+    fn decode<D: Deserializer<'de>>((): (), body: D) -> Result<Self, D::Error> {
+        Self::deserialize(body)?.map(object).transpose()
+    }
 }
 
-/// A result of a revision that has no `resultType`, or one whose
-/// `resultType` nobody needs to look at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a wrapper and nothing else")]
-pub struct Untagged<T>(pub T);
+/// Keeps raw text only if it is an object, as every payload of MCP is.
+pub(super) fn object<E: de::Error>(raw: &RawValue) -> Result<&RawValue, E> {
+    if raw.get().starts_with('{') {
+        Ok(raw)
+    } else {
+        Err(E::custom("not an object"))
+    }
+}
