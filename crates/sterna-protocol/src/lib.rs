@@ -5,6 +5,8 @@ pub mod json;
 pub mod jsonrpc;
 
 #[macro_use]
+pub mod methods;
+#[macro_use]
 pub mod caching;
 pub mod cancellation;
 pub mod capabilities;
@@ -15,14 +17,18 @@ pub mod elicitation;
 pub mod errors;
 pub mod implementation;
 pub mod input;
+pub mod legacy;
 pub mod logging;
 pub mod meta;
 pub mod pagination;
 pub mod progress;
 pub mod prompt;
 pub mod resource;
+pub mod result;
 pub mod roots;
 pub mod sampling;
+pub mod sep2322;
 pub mod subscription;
+pub mod tasks;
 pub mod tool;
 pub mod version;
