@@ -1,11 +1,11 @@
 use std::slice;
 
 use http::HeaderName;
-use serde::de::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::ParamHeaders;
+use crate::tool::ObjectSchema;
 
 /// Why the `x-mcp-header` annotations of a tool are not valid.
 ///
@@ -48,13 +48,13 @@ pub enum AnnotationError {
         /// The place of the annotated schema.
         at: String,
     },
-    /// The schema cannot be read at all.
+    /// The schema holds a number or a string that is none.
     #[error("the schema is malformed")]
     Unreadable,
 }
 
-pub(super) fn find<'de, D: Deserializer<'de>>(schema: D) -> Result<ParamHeaders, AnnotationError> {
-    let schema = Value::deserialize(schema).map_err(|_| AnnotationError::Unreadable)?;
+pub(super) fn find(schema: &ObjectSchema) -> Result<ParamHeaders, AnnotationError> {
+    let schema: Value = schema.decode().map_err(|_| AnnotationError::Unreadable)?;
     let mut search = Search::default();
     search.schema(&schema, Some(&[]))?;
     Ok(search.found)

@@ -39,12 +39,13 @@ impl Node {
     }
 
     /// Reads the mirrored parameters and skips everything else.
-    pub(super) fn extract<'de, D: Deserializer<'de>>(
+    pub(super) fn extract<'a>(
         &self,
-        arguments: D,
-        found: &mut [Scalar<'de>],
-    ) -> Result<(), D::Error> {
-        arguments.deserialize_map(Walk { node: self, found })
+        arguments: &'a str,
+        found: &mut [Scalar<'a>],
+    ) -> serde_json::Result<()> {
+        let walk = Walk { node: self, found };
+        serde_json::Deserializer::from_str(arguments).deserialize_map(walk)
     }
 }
 
