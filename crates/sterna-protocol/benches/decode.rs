@@ -4,14 +4,20 @@
 //! thing that `serde_json` can do. The others are there to compare.
 
 use divan::{Bencher, Divan, black_box};
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use sterna_protocol::jsonrpc::Message;
 use sterna_protocol::methods::{ClientNotification, ClientRequest};
 
 fn main() {
+    // What is compared must keep the same.
+    let flat: Flat = serde_json::from_slice(CALL).expect("it is written for this");
+    let kept = serde_json::to_string(&flat).expect("it has string keys only");
+    assert_eq!(kept.as_bytes(), CALL);
+    assert!(matches!(FromClient::decode(CALL), Ok(Message::Request(_))));
+
     // Long enough samples that the clock's own step does not show.
     Divan::from_args().sample_size(200).sample_count(500).main();
 }
@@ -43,8 +49,7 @@ type FromClient<'a> = Message<'a, ClientRequest, ClientNotification, IgnoredAny>
 
 /// What somebody would write who knew that only `tools/call` ever comes, and
 /// only with these members.
-#[derive(Deserialize)]
-#[expect(dead_code, reason = "nothing but decoded")]
+#[derive(Serialize, Deserialize)]
 struct Flat {
     jsonrpc: String,
     id: i64,
@@ -52,8 +57,7 @@ struct Flat {
     params: Params,
 }
 
-#[derive(Deserialize)]
-#[expect(dead_code, reason = "nothing but decoded")]
+#[derive(Serialize, Deserialize)]
 struct Params {
     #[serde(rename = "_meta")]
     meta: Meta,
@@ -61,8 +65,7 @@ struct Params {
     arguments: Option<Box<RawValue>>,
 }
 
-#[derive(Deserialize)]
-#[expect(dead_code, reason = "nothing but decoded")]
+#[derive(Serialize, Deserialize)]
 struct Meta {
     #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
     protocol_version: String,
@@ -74,26 +77,23 @@ struct Meta {
     progress_token: Option<String>,
 }
 
-#[derive(Deserialize)]
-#[expect(dead_code, reason = "nothing but decoded")]
+#[derive(Serialize, Deserialize)]
 struct Implementation {
     name: String,
     version: String,
 }
 
-#[derive(Deserialize)]
-#[expect(dead_code, reason = "nothing but decoded")]
+#[derive(Serialize, Deserialize)]
 struct Capabilities {
     elicitation: Option<Elicitation>,
     sampling: Option<Empty>,
 }
 
-#[derive(Deserialize)]
-#[expect(dead_code, reason = "nothing but decoded")]
+#[derive(Serialize, Deserialize)]
 struct Elicitation {
     form: Option<Empty>,
     url: Option<Empty>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Empty {}

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::body::Members;
 use super::dispatch::{Dispatch, object};
-use super::text::Text;
+use crate::json::Key;
 
 /// What the result of a request decodes into.
 ///
@@ -87,7 +87,7 @@ pub(super) fn result_type(result: &RawValue) -> Option<Cow<'_, str>> {
     }
     let head: Head<'_> = serde_json::from_str(result.get()).ok()?;
     match head.result_type {
-        Some(name) => Some(serde_json::from_str::<Text<'_>>(name.get()).ok()?.0),
+        Some(name) => Some(serde_json::from_str::<Key<'_>>(name.get()).ok()?.into_cow()),
         None => Some(Cow::Borrowed(COMPLETE)),
     }
 }
@@ -109,11 +109,11 @@ impl<'de, F: Dispatch<'de>> Visitor<'de> for ByResultType<F> {
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<F, M::Error> {
         let mut before = Vec::new();
         let result_type = loop {
-            match map.next_key()? {
-                Some(Text(key)) if key == RESULT_TYPE => {
-                    break Some(map.next_value::<Text<'de>>()?.0);
+            match map.next_key::<Key<'de>>()? {
+                Some(key) if &*key == RESULT_TYPE => {
+                    break Some(map.next_value::<Key<'de>>()?.into_cow());
                 }
-                Some(Text(key)) => before.push((key, map.next_value()?)),
+                Some(key) => before.push((key.into_cow(), map.next_value()?)),
                 None => break None,
             }
         };
@@ -158,12 +158,12 @@ impl<'de, M: MapAccess<'de>> MapAccess<'de> for Whole<'de, M> {
         } else if let Some(name) = self.result_type.take() {
             self.value = Value::ResultType(name);
             Cow::Borrowed(RESULT_TYPE)
-        } else if let Some(Text(key)) = self.next_of_rest()? {
-            if key == RESULT_TYPE {
+        } else if let Some(key) = self.next_of_rest()? {
+            if &*key == RESULT_TYPE {
                 return Err(de::Error::duplicate_field(RESULT_TYPE));
             }
             self.value = Value::Rest;
-            key
+            key.into_cow()
         } else {
             return Ok(None);
         };
@@ -186,7 +186,7 @@ impl<'de, M: MapAccess<'de>> MapAccess<'de> for Whole<'de, M> {
 }
 
 impl<'de, M: MapAccess<'de>> Whole<'de, M> {
-    fn next_of_rest(&mut self) -> Result<Option<Text<'de>>, M::Error> {
+    fn next_of_rest(&mut self) -> Result<Option<Key<'de>>, M::Error> {
         self.rest.as_mut().map_or(Ok(None), MapAccess::next_key)
     }
 }

@@ -14,8 +14,8 @@ use super::dispatch::Dispatch;
 use super::fault::DecodeError;
 use super::member::{Member, Version};
 use super::message::{ErrorResponse, Message, Notification, Request, ResultResponse};
-use super::text::Text;
 use super::{ErrorObject, RequestId, recover};
+use crate::json::Key;
 
 pub(super) fn message<'a, R, N, A>(bytes: &'a [u8]) -> Result<Message<'a, R, N, A>, DecodeError>
 where
@@ -102,7 +102,7 @@ where
                 }
                 Member::Id if self.id.is_none() => self.id = Some(map.next_value()?),
                 Member::Method if self.method.is_none() => {
-                    self.method = Some(map.next_value::<Text<'a>>()?.0);
+                    self.method = Some(map.next_value::<Key<'a>>()?.into_cow());
                 }
                 Member::Params if matches!(self.params, Params::Absent) => {
                     let kind = match &self.method {

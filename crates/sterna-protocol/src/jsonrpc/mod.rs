@@ -12,7 +12,6 @@ mod id;
 mod member;
 mod message;
 mod recover;
-mod text;
 
 pub use answer::{Answer, Untagged};
 pub use depth::MAX_DEPTH;
@@ -21,4 +20,3 @@ pub use error::{ErrorCode, ErrorObject};
 pub use fault::{DecodeError, Fault};
 pub use id::RequestId;
 pub use message::{ErrorResponse, Message, Notification, Request, ResultResponse};
-pub(crate) use text::Text;

@@ -16,8 +16,8 @@ use super::dispatch::Dispatch;
 use super::fault::{DecodeError, Fault};
 use super::member::{Member, Version};
 use super::message::{ErrorResponse, Message, Notification, Request, ResultResponse};
-use super::text::Text;
 use super::{ErrorObject, RequestId};
+use crate::json::Key;
 
 pub(super) fn message<'a, R, N, A>(text: &'a str) -> Result<Message<'a, R, N, A>, DecodeError>
 where
@@ -162,7 +162,7 @@ impl<'a> Parts<'a> {
         }
         match (self.method, self.params, self.result, self.error) {
             (Some(method), _, None, None) => {
-                let Text(method) = read(method).ok_or(Fault::Method)?;
+                let method = read::<Key<'a>>(method).ok_or(Fault::Method)?.into_cow();
                 match id {
                     Some(id) => Ok(Shape::Request(id.clone(), method)),
                     None if null => Err(Fault::Id),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::jsonrpc::Text;
+use crate::json::Key;
 
 /// What stands in the arguments where a mirrored parameter belongs.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,7 +82,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_, 'de> {
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
         let mut met = Vec::new();
-        while let Some(Text(key)) = map.next_key()? {
+        while let Some(key) = map.next_key::<Key<'de>>()? {
             let Some((name, node)) = self.node.children.get_key_value(&*key) else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
