@@ -32,3 +32,6 @@ pub mod subscription;
 pub mod tasks;
 pub mod tool;
 pub mod version;
+
+#[cfg(test)]
+mod laws;
