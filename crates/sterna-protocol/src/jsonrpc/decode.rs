@@ -236,15 +236,14 @@ fn give_up<E: de::Error>() -> E {
 
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
-
     use proptest::prelude::{Just, Strategy, prop_assert_eq, proptest};
     use proptest::sample;
 
     use super::*;
+    use crate::jsonrpc::Nothing;
 
     type Raw<'a> = Message<'a>;
-    type Deaf<'a> = Message<'a, Infallible, Option<&'a RawValue>, IgnoredAny>;
+    type Deaf<'a> = Message<'a, Nothing, Option<&'a RawValue>, IgnoredAny>;
 
     const GOOD: &[&[&str]] = &[
         &[

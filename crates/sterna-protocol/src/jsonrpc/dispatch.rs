@@ -1,6 +1,5 @@
-use std::convert::Infallible;
-
 use serde::de::{self, Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 /// A family of payloads, told apart by a name that stands beside them.
@@ -28,8 +27,12 @@ pub trait Dispatch<'de>: Sized {
     fn decode<D: Deserializer<'de>>(tag: Self::Tag, body: D) -> Result<Self, D::Error>;
 }
 
-/// The family of payloads that nobody accepts.
-impl<'de> Dispatch<'de> for Infallible {
+/// The family without members: what a side accepts that accepts nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "nothing is nothing")]
+pub enum Nothing {}
+
+impl<'de> Dispatch<'de> for Nothing {
     type Tag = Self;
 
     fn find(_: &str) -> Option<Self> {
@@ -38,6 +41,12 @@ impl<'de> Dispatch<'de> for Infallible {
 
     fn decode<D: Deserializer<'de>>(tag: Self, _: D) -> Result<Self, D::Error> {
         match tag {}
+    }
+}
+
+impl Serialize for Nothing {
+    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        match *self {}
     }
 }
 

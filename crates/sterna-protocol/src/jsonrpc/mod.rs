@@ -15,7 +15,7 @@ mod recover;
 
 pub use answer::{Answer, Untagged};
 pub use depth::MAX_DEPTH;
-pub use dispatch::Dispatch;
+pub use dispatch::{Dispatch, Nothing};
 pub use error::{ErrorCode, ErrorObject};
 pub use fault::{DecodeError, Fault};
 pub use id::RequestId;

@@ -1,5 +1,4 @@
 use std::borrow::Cow;
-use std::convert::Infallible;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde::ser::{Serialize, Serializer};
@@ -7,7 +6,7 @@ use thiserror::Error;
 
 use super::complete::{read_complete, write_complete};
 use crate::input::{InputRequired, InputRequiredError};
-use crate::jsonrpc::Dispatch;
+use crate::jsonrpc::{Dispatch, Nothing};
 
 /// How a request ended that may take several rounds.
 ///
@@ -23,7 +22,7 @@ use crate::jsonrpc::Dispatch;
     clippy::large_enum_variant,
     reason = "what stands in for T is about as large"
 )]
-pub enum Outcome<T, X = Infallible> {
+pub enum Outcome<T, X = Nothing> {
     /// It is done.
     Complete(T),
     /// The client must answer first and ask again.
