@@ -96,6 +96,7 @@ pub fn name_member(method: &str) -> Option<&'static str> {
     match method {
         "prompts/get" | "tools/call" => Some("name"),
         "resources/read" => Some("uri"),
+        // TASK-C11: so that a proxy finds the instance that has the task.
         "tasks/cancel" | "tasks/get" | "tasks/update" => Some("taskId"),
         _ => None,
     }

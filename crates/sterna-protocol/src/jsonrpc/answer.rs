@@ -117,6 +117,7 @@ impl<'de, F: Dispatch<'de>> Visitor<'de> for ByResultType<F> {
                 None => break None,
             }
         };
+        // BASE-C3: earlier revisions do not have the member.
         let name = result_type.as_deref().unwrap_or(COMPLETE);
         let tag = F::find(name).ok_or_else(|| de::Error::custom("unknown resultType"))?;
         let whole = Whole {

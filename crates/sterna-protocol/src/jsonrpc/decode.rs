@@ -23,8 +23,8 @@ where
     N: Dispatch<'a>,
     A: Answer<'a>,
 {
-    // Checked once for the whole text, so that no string is checked again and
-    // nothing that is skipped escapes the check.
+    // TRANS-B1: checked once for the whole text, so that no string is checked
+    // again and nothing that is skipped escapes the check.
     let text = str::from_utf8(bytes).map_err(DecodeError::Utf8)?;
     one_pass(text).map_or_else(|| recover::message(text), Ok)
 }

@@ -1,4 +1,10 @@
 //! JSON-RPC 2.0 as MCP narrows it.
+//!
+//! [`Message::decode`] reads bytes into the types that the method, or the
+//! request that is answered, asks for; [`Message::raw`] leaves payloads as text.
+//! Which types those are is said by the [`Dispatch`] families that it is given,
+//! such as [`ClientRequest`](crate::methods::ClientRequest). A refusal is a
+//! [`DecodeError`] that knows which request to answer and with what.
 
 mod answer;
 mod body;

@@ -109,6 +109,7 @@ fn result<'a, A: Answer<'a>>(
     match A::read(Object(result)) {
         Ok(result) => Ok(ResultResponse::new(id, result)),
         Err(source) => Err(match result_type(result) {
+            // BASE-C2: told apart from a result that is only malformed.
             Some(name) if !A::knows(&name) => DecodeError::UnknownResultType {
                 id,
                 result_type: name.into_owned(),

@@ -28,14 +28,12 @@ pub(super) struct Node {
 
 impl Node {
     /// Lets `path` lead to the header number `header`.
-    pub(super) fn insert(&mut self, path: &[String], header: usize) {
-        match path.split_first() {
-            Some((name, rest)) => {
-                let child = self.children.entry(name.clone()).or_default();
-                child.insert(rest, header);
-            }
-            None => self.header = Some(header),
+    pub(super) fn insert<'a>(&mut self, path: impl Iterator<Item = &'a String>, header: usize) {
+        let mut node = self;
+        for name in path {
+            node = node.children.entry(name.clone()).or_default();
         }
+        node.header = Some(header);
     }
 
     /// Reads the mirrored parameters and skips everything else.
@@ -184,5 +182,5 @@ impl<'de> Visitor<'de> for ScalarVisitor {
     }
 }
 
-/// 2^53 − 1: beyond it not every integer is a double.
+/// 2^53 − 1. HTTP-B4: beyond it not every integer is a double.
 const LARGEST_SAFE: i64 = (1 << 53) - 1;

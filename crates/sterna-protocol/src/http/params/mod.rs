@@ -77,6 +77,7 @@ impl ParamHeaders {
     ) -> Result<(), Unmirrorable> {
         for (header, scalar) in self.headers.iter().zip(self.scalars(arguments)?) {
             let value = match scalar {
+                // HTTP-C14: there is nothing to repeat.
                 Scalar::Absent => continue,
                 Scalar::Boolean(flag) => HeaderValue::from_static(spelled(flag)),
                 Scalar::Integer(number) => HeaderValue::from(number),
@@ -144,7 +145,10 @@ fn spelled(flag: bool) -> &'static str {
     if flag { "true" } else { "false" }
 }
 
-/// Reads `42`, and `42.0` as well: integers are compared as numbers.
+/// Reads `42`, and `42.0` as well.
+///
+/// HTTP-S19: integers are compared as numbers, and exactly: a double would
+/// take 9007199254740991.4 for its neighbour.
 fn whole_number(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits = whole.strip_prefix('-').unwrap_or(whole);
