@@ -124,7 +124,7 @@ impl<'de, F: Dispatch<'de>> Visitor<'de> for ByResultType<F> {
             before: before.into_iter(),
             rest: result_type.is_some().then_some(map),
             result_type,
-            value: Value::None,
+            value: Pending::None,
         };
         F::decode(tag, Members(whole))
     }
@@ -135,11 +135,11 @@ struct Whole<'de, M> {
     before: std::vec::IntoIter<(Cow<'de, str>, &'de RawValue)>,
     result_type: Option<Cow<'de, str>>,
     rest: Option<M>,
-    value: Value<'de>,
+    value: Pending<'de>,
 }
 
 /// Where the value of the key that was handed out last is.
-enum Value<'de> {
+enum Pending<'de> {
     None,
     Before(&'de RawValue),
     Rest,
@@ -154,16 +154,16 @@ impl<'de, M: MapAccess<'de>> MapAccess<'de> for Whole<'de, M> {
         K: DeserializeSeed<'de>,
     {
         let key = if let Some((key, value)) = self.before.next() {
-            self.value = Value::Before(value);
+            self.value = Pending::Before(value);
             key
         } else if let Some(name) = self.result_type.take() {
-            self.value = Value::ResultType(name);
+            self.value = Pending::ResultType(name);
             Cow::Borrowed(RESULT_TYPE)
         } else if let Some(key) = self.next_of_rest()? {
             if &*key == RESULT_TYPE {
                 return Err(de::Error::duplicate_field(RESULT_TYPE));
             }
-            self.value = Value::Rest;
+            self.value = Pending::Rest;
             key.into_cow()
         } else {
             return Ok(None);
@@ -173,13 +173,13 @@ impl<'de, M: MapAccess<'de>> MapAccess<'de> for Whole<'de, M> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, M::Error> {
         match (
-            std::mem::replace(&mut self.value, Value::None),
+            std::mem::replace(&mut self.value, Pending::None),
             &mut self.rest,
         ) {
-            (Value::Before(raw), _) => seed.deserialize(raw).map_err(de::Error::custom),
-            (Value::ResultType(name), _) => feed(seed, name),
-            (Value::Rest, Some(rest)) => rest.next_value_seed(seed),
-            (Value::Rest, None) | (Value::None, _) => {
+            (Pending::Before(raw), _) => seed.deserialize(raw).map_err(de::Error::custom),
+            (Pending::ResultType(name), _) => feed(seed, name),
+            (Pending::Rest, Some(rest)) => rest.next_value_seed(seed),
+            (Pending::Rest, None) | (Pending::None, _) => {
                 Err(de::Error::custom("a value without a key"))
             }
         }
