@@ -1,0 +1,7 @@
+//! What the crate promises, checked from outside.
+#![cfg(test)]
+
+mod envelope;
+mod headers;
+mod lines;
+mod sse;
