@@ -1,0 +1,10 @@
+//! What a server and an operator can rely on.
+#![cfg(test)]
+
+mod budget;
+mod laws;
+mod refusals;
+mod reload;
+mod rotation;
+mod spill;
+mod stage;
