@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod budget;
+mod golden;
 mod laws;
 mod refusals;
 mod reload;
