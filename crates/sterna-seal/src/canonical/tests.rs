@@ -80,6 +80,14 @@ fn numbers_are_written_as_ecmascript_writes_them() {
         ],
     );
     check("1e400", expect!["error: a number out of range at byte 0"]);
+    let digits = |count: usize| format!("[-{}]", "9".repeat(count));
+    check(
+        &digits(309),
+        expect!["error: a number out of range at byte 1"],
+    );
+    assert_eq!(canonical(&digits(308)).unwrap(), digits(308).as_bytes());
+    let just_fits = format!("1{}", "0".repeat(308));
+    assert_eq!(canonical(&just_fits).unwrap(), just_fits.as_bytes());
 }
 
 #[test]
