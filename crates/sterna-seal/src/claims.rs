@@ -3,9 +3,10 @@
 use std::fmt;
 use std::ops::Deref;
 
+use crate::blob::Spill;
 use crate::flow::Flow;
 use crate::key::KeyId;
-use crate::spill::{LoadError, Spill, Spilled};
+use crate::spill::{LoadError, Spilled};
 use crate::time::UnixMillis;
 
 /// What a token says, after every check has passed.

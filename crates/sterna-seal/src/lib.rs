@@ -62,6 +62,7 @@ mod binding;
 mod canonical;
 mod digest;
 
+mod blob;
 mod budget;
 mod claims;
 mod flow;
@@ -77,6 +78,7 @@ mod subkeys;
 mod v1;
 
 pub use binding::{Binding, Principal, Realm, Target};
+pub use blob::{BlobError, BlobFuture, BlobId, Spill};
 pub use budget::{Budget, OverBudget, Part};
 pub use canonical::CanonicalError;
 pub use claims::{Claims, Content, Payload};
@@ -90,5 +92,5 @@ pub use open::OpenError;
 pub use seal::{Draft, SealError, Sealed};
 pub use secret::{SecretError, SecretKey, SecretText};
 pub use shared::{ReloadError, Reloaded, SharedKeyring};
-pub use spill::{BlobError, BlobFuture, BlobId, LoadError, Spill, Spilled};
+pub use spill::{LoadError, Spilled};
 pub use time::UnixMillis;

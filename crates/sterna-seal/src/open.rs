@@ -188,3 +188,30 @@ impl OpenError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::binding::{Principal, Realm, Target};
+    use crate::flow::{Flow, FlowId};
+
+    #[test]
+    fn nobody_is_not_somebody_even_if_every_digest_collides() {
+        let realm = Realm::new("", None);
+        let target = Target::new("", "");
+        let binding = Binding::new(&realm, &Principal::ANONYMOUS, &target, None).unwrap();
+        let now = UnixMillis::MIN;
+        let mut inside = Inside {
+            flow: Flow::begin(FlowId::from_bytes([0; 16]), now),
+            issued_at: now,
+            round_ends_at: UnixMillis::MAX,
+            flow_ends_at: UnixMillis::MAX,
+            binding: *binding.seal(),
+            is_spilled: false,
+        };
+        assert_eq!(check(&inside, &binding, now), Ok(()));
+        inside.binding.is_named = true;
+        let refused = check(&inside, &binding, now);
+        assert_eq!(refused, Err(OpenError::OtherPrincipal));
+    }
+}

@@ -5,6 +5,7 @@ use std::fmt;
 use base64_simd::URL_SAFE_NO_PAD;
 
 use crate::binding::Binding;
+use crate::blob::BlobError;
 use crate::budget::{Budget, OverBudget, Part};
 use crate::cipher::{self, TAG_LEN};
 use crate::digest::DIGEST_LEN;
@@ -14,7 +15,6 @@ use crate::hedge::{NONCE_LEN, draw_nonce};
 use crate::key::KeyId;
 use crate::keyring::Keyring;
 use crate::lifetimes::Lifetimes;
-use crate::spill::BlobError;
 use crate::subkeys::Subkeys;
 use crate::time::UnixMillis;
 use crate::v1::{self, Header, Inside};

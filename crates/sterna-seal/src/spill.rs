@@ -1,13 +1,12 @@
-//! Payloads too large for a token, kept in a blob store that learns nothing.
+//! Payloads too large for a token, encrypted and put elsewhere.
 
-use std::error::Error;
 use std::fmt;
-use std::pin::Pin;
 
 use ring::digest::{SHA256, digest};
 use zeroize::Zeroizing;
 
 use crate::binding::Binding;
+use crate::blob::{BlobError, BlobId, Spill};
 use crate::cipher::{self, KEY_LEN, TAG_LEN};
 use crate::claims::Payload;
 use crate::digest::DIGEST_LEN;
@@ -19,68 +18,6 @@ use crate::padding::padded_len;
 use crate::seal::{Carried, Draft, SealError, Sealed};
 use crate::subkeys::{Subkeys, prf};
 use crate::time::UnixMillis;
-
-/// A store for payloads that do not fit a token.
-///
-/// It is trusted with nothing: what it gets is encrypted under a key that only
-/// the token holds, and what it returns is checked against the token.
-pub trait Spill: Send + Sync {
-    /// Keeps `blob` under `id` at least until `expires_at`. Putting the same
-    /// blob twice is no error.
-    fn put(&self, id: BlobId, blob: Vec<u8>, expires_at: UnixMillis) -> BlobFuture<'_, ()>;
-
-    /// Returns the blob that was put under `id`, or `None` if it is gone. A
-    /// blob of any other length than `len` may be treated as gone.
-    fn get(&self, id: BlobId, len: usize) -> BlobFuture<'_, Option<Vec<u8>>>;
-}
-
-/// What a blob store returns.
-pub type BlobFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, BlobError>> + Send + 'a>>;
-
-/// The name of a blob: the SHA-256 of its bytes.
-#[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct BlobId([u8; DIGEST_LEN]);
-
-impl BlobId {
-    /// The bytes of this id.
-    pub const fn to_bytes(self) -> [u8; DIGEST_LEN] {
-        self.0
-    }
-
-    fn of(blob: &[u8]) -> Self {
-        let mut id = [0; DIGEST_LEN];
-        id.copy_from_slice(digest(&SHA256, blob).as_ref());
-        Self(id)
-    }
-}
-
-impl fmt::Display for BlobId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for BlobId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "BlobId({self})")
-    }
-}
-
-/// A blob store did not do what it was asked for.
-#[derive(Debug, thiserror::Error)]
-#[error("the blob store failed")]
-pub struct BlobError {
-    source: Box<dyn Error + Send + Sync>,
-}
-
-impl BlobError {
-    /// Wraps the store's own error.
-    pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self {
-            source: source.into(),
-        }
-    }
-}
 
 /// Why a payload could not be had although its token is authentic.
 #[derive(Debug, thiserror::Error)]
@@ -124,9 +61,8 @@ impl Keyring {
         let prepared = self.prepare(draft, binding, now, entropy);
         async move {
             let (sealed, blob) = prepared?;
-            if let Some(blob) = blob {
-                let id = BlobId::of(&blob);
-                let put = spill.put(id, blob, sealed.expires_at);
+            if let Some(Blob { id, bytes }) = blob {
+                let put = spill.put(id, bytes, sealed.expires_at);
                 put.await.map_err(SealError::Spill)?;
             }
             Ok(sealed)
@@ -139,7 +75,7 @@ impl Keyring {
         binding: &Binding,
         now: UnixMillis,
         entropy: &mut dyn Entropy,
-    ) -> Result<(Sealed, Option<Vec<u8>>), SealError> {
+    ) -> Result<(Sealed, Option<Blob>), SealError> {
         if draft.fits_a_token() {
             let sealed = self.seal(draft, binding, now, entropy)?;
             return Ok((sealed, None));
@@ -154,6 +90,12 @@ impl Keyring {
         let sealed = self.issue(draft, Carried::Spilled(&*ticket), binding, now, entropy)?;
         Ok((sealed, Some(blob)))
     }
+}
+
+/// What the blob store gets.
+struct Blob {
+    id: BlobId,
+    bytes: Vec<u8>,
 }
 
 /// A payload that is in a blob store: its name, its key and its length.
@@ -184,7 +126,7 @@ impl Spilled {
         flow: FlowId,
         payload: &[u8],
         entropy: &mut dyn Entropy,
-    ) -> Result<(Self, Vec<u8>), EntropyError> {
+    ) -> Result<(Self, Blob), EntropyError> {
         let mut input = Zeroizing::new([0; KEY_LEN + 16 + DIGEST_LEN]);
         let (random, rest) = input.split_at_mut(KEY_LEN);
         entropy.fill(random)?;
@@ -193,21 +135,22 @@ impl Spilled {
         let key = Zeroizing::new(prf(keys.blob(), &*input));
 
         let size = blob_size(payload.len());
-        let mut blob = Vec::with_capacity(size);
-        blob.push(VERSION);
-        blob.extend_from_slice(payload);
-        blob.resize(size - TAG_LEN, 0);
-        let tag = cipher::encrypt(&key, &associated_data(flow), &mut blob[1..]);
-        blob.extend_from_slice(&tag);
+        let mut bytes = Vec::with_capacity(size);
+        bytes.push(VERSION);
+        bytes.extend_from_slice(payload);
+        bytes.resize(size - TAG_LEN, 0);
+        let tag = cipher::encrypt(&key, &associated_data(flow), &mut bytes[1..]);
+        bytes.extend_from_slice(&tag);
+        let id = BlobId::of(&bytes);
 
         let len = u32::try_from(payload.len()).expect("at most MAX_SPILL");
         let spilled = Self {
             flow,
-            blob: BlobId::of(&blob),
+            blob: id,
             key,
             len,
         };
-        Ok((spilled, blob))
+        Ok((spilled, Blob { id, bytes }))
     }
 
     pub(crate) async fn fetch(self, spill: &dyn Spill) -> Result<Payload, LoadError> {
@@ -229,7 +172,7 @@ impl Spilled {
     /// What the token carries: the blob's name, its key, the payload's length.
     fn to_bytes(&self) -> Zeroizing<[u8; SPILLED_LEN]> {
         let mut bytes = Zeroizing::new([0; SPILLED_LEN]);
-        bytes[..DIGEST_LEN].copy_from_slice(&self.blob.0);
+        bytes[..DIGEST_LEN].copy_from_slice(&self.blob.to_bytes());
         bytes[DIGEST_LEN..SPILLED_LEN - 4].copy_from_slice(&*self.key);
         bytes[SPILLED_LEN - 4..].copy_from_slice(&self.len.to_be_bytes());
         bytes
@@ -241,7 +184,7 @@ impl Spilled {
         let len = u32::from_be_bytes(*rest.as_array()?);
         Some(Self {
             flow,
-            blob: BlobId(*blob),
+            blob: BlobId::from_bytes(*blob),
             key: Zeroizing::new(*key),
             len,
         })
@@ -274,3 +217,71 @@ const SPILLED_LEN: usize = DIGEST_LEN + KEY_LEN + 4;
 
 /// Keeps every length in 32 bits, whatever the budget says.
 const MAX_SPILL: usize = 1 << 30;
+
+#[cfg(test)]
+mod tests {
+    use std::future::ready;
+
+    use futures::executor::block_on;
+
+    use super::*;
+    use crate::blob::BlobFuture;
+    use crate::entropy::ThreadEntropy;
+    use crate::secret::SecretKey;
+
+    /// Holds one blob, whatever it is asked for.
+    struct Shelf(Vec<u8>);
+
+    impl Spill for Shelf {
+        fn put(&self, _: BlobId, _: Vec<u8>, _: UnixMillis) -> BlobFuture<'_, ()> {
+            Box::pin(ready(Ok(())))
+        }
+
+        fn get(&self, _: BlobId, _: usize) -> BlobFuture<'_, Option<Vec<u8>>> {
+            Box::pin(ready(Ok(Some(self.0.clone()))))
+        }
+    }
+
+    const FLOW: FlowId = FlowId::from_bytes([1; 16]);
+
+    fn spilled() -> (Spilled, Vec<u8>) {
+        let secret = SecretKey::generate(&mut ThreadEntropy).unwrap();
+        let keys = Subkeys::derive(&secret);
+        let (spilled, blob) = Spilled::encrypt(&keys, FLOW, b"state", &mut ThreadEntropy).unwrap();
+        (spilled, blob.bytes)
+    }
+
+    #[track_caller]
+    fn refused(spilled: Spilled, blob: Vec<u8>) -> OpenError {
+        match block_on(spilled.fetch(&Shelf(blob))) {
+            Err(LoadError::Refused(reason)) => reason,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_blob_of_another_flow_is_not_opened() {
+        let (mut ticket, blob) = spilled();
+        ticket.flow = FlowId::from_bytes([2; 16]);
+        assert_eq!(refused(ticket, blob), OpenError::BlobAltered);
+    }
+
+    #[test]
+    fn a_blob_of_a_later_version_is_not_guessed_at() {
+        let (mut ticket, mut blob) = spilled();
+        blob[0] = VERSION + 1;
+        ticket.blob = BlobId::of(&blob);
+        assert_eq!(refused(ticket, blob), OpenError::Unreadable);
+    }
+
+    #[test]
+    fn a_ticket_has_one_length() {
+        let (ticket, blob) = spilled();
+        let bytes = ticket.to_bytes();
+        let read = Spilled::read(&*bytes, FLOW).unwrap();
+        let payload = block_on(read.fetch(&Shelf(blob))).unwrap();
+        assert_eq!(&*payload, b"state");
+        assert!(Spilled::read(&bytes[1..], FLOW).is_none());
+        assert!(Spilled::read(&[&bytes[..], &[0]].concat(), FLOW).is_none());
+    }
+}

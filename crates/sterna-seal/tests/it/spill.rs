@@ -141,6 +141,18 @@ fn a_blob_that_is_gone_means_starting_over_and_a_broken_store_does_not() {
 }
 
 #[test]
+fn sealing_and_loading_can_move_between_threads() {
+    fn check(_: impl Send) {}
+    let shelf = Shelf::default();
+    let sealed = seal(&shelf, b"state").unwrap();
+    check(open(&sealed).content.load(Some(&shelf)));
+    let binding = Request::by_alice().binding();
+    let draft = Draft::new(flow(), b"state");
+    let mut entropy = Counting::default();
+    check(ring("a").seal_or_spill(&draft, &binding, NOW, &mut entropy, &shelf));
+}
+
+#[test]
 fn a_store_that_takes_nothing_fails_the_seal() {
     let shelf = Shelf {
         is_broken: true,
