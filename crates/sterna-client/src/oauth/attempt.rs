@@ -1,0 +1,178 @@
+//! One request to the MCP server, from the first try to the last.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, Method, StatusCode, Uri};
+use url::Url;
+
+use super::discovery::Demand;
+use super::endpoint::Reach;
+use super::error::{At, Error, Fault, Step, printable};
+use super::keeper::{How, Keeper, Need, Why};
+use super::token::{Session, USE_DPOP_NONCE, nonce};
+
+/// One request to the MCP server, which may have to be sent more than once.
+///
+/// A transport asks [`authorize`](Self::authorize) for the header fields of
+/// each try and tells [`review`](Self::review) each answer. How often a request
+/// may be authorized anew is counted here, so every request needs its own.
+#[derive(Debug)]
+pub struct Attempt {
+    keeper: Arc<Keeper>,
+    shown: Option<Arc<Session>>,
+    /// The session that was granted during this attempt.
+    granted: Option<Arc<Session>>,
+    authorizations: u32,
+    nonces: u32,
+}
+
+/// What to do with an answer.
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a transport either sends again or does not; a third thing would break it"
+)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The answer has nothing to do with authorization: hand it on.
+    Deliver,
+    /// Drop the answer, ask [`Attempt::authorize`] and send the request again.
+    Retry,
+}
+
+impl Attempt {
+    pub(super) fn new(keeper: Arc<Keeper>) -> Self {
+        Self {
+            keeper,
+            shown: None,
+            granted: None,
+            authorizations: 0,
+            nonces: 0,
+        }
+    }
+
+    /// Returns the header fields to send with a request; none as long as the
+    /// server has not asked for any.
+    ///
+    /// `uri` is the absolute URI the request goes to. A token that is about to
+    /// expire is renewed first.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Misuse`](super::ErrorKind::Misuse) if `uri` is not part of the resource the token is
+    /// for: a token is never shown elsewhere. Otherwise the renewal or the
+    /// credential store failed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: a renewal that has begun is finished for the next caller.
+    pub async fn authorize(&mut self, method: &Method, uri: &Uri) -> Result<HeaderMap, Error> {
+        self.shown = self.keeper.session().await?;
+        let Some(session) = &self.shown else {
+            return Ok(HeaderMap::new());
+        };
+        if !is_part(&session.resource, uri) {
+            let uri = printable(&uri.to_string());
+            return Err(Error::new(Step::Request, Fault::OtherResource { uri }));
+        }
+        let nonce = self.keeper.nonce();
+        let headers = session.headers(method, uri, nonce.as_deref());
+        headers.at(Step::Request)
+    }
+
+    /// Says what to do with the answer to a request that was sent with the
+    /// header fields of [`authorize`](Self::authorize).
+    ///
+    /// Must see every answer: any of them may bring a nonce. If the server
+    /// wants a token or another one, it is obtained here, which may take as
+    /// long as a user needs to sign in.
+    ///
+    /// # Errors
+    ///
+    /// There will be no token, and the request cannot succeed. The error says
+    /// at which step and what to do.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: what an authorization server has already issued is kept for the
+    /// next caller.
+    pub async fn review(
+        &mut self,
+        status: StatusCode,
+        headers: &HeaderMap,
+    ) -> Result<Verdict, Error> {
+        self.keeper.learn(headers);
+        let demand = Demand::read(headers);
+        let error = demand.error.as_deref();
+        let why = match (status, error) {
+            (StatusCode::UNAUTHORIZED, Some(USE_DPOP_NONCE)) if self.has_bound_token() => {
+                return self.accept_nonce(headers).at(Step::Request);
+            }
+            (StatusCode::UNAUTHORIZED, _) => Why::Unauthorized(demand),
+            (StatusCode::FORBIDDEN, Some("insufficient_scope")) if self.shown.is_none() => {
+                Why::Unauthorized(demand)
+            }
+            (StatusCode::FORBIDDEN, Some("insufficient_scope")) => Why::Scope(demand),
+            _ => return Ok(Verdict::Deliver),
+        };
+        self.check_hope(&why).at(Step::Request)?;
+        let used = self.shown.take();
+        let (session, how) = self.keeper.renew(Need { used, why }).await?;
+        self.authorizations += 1;
+        if how == How::Granted {
+            self.granted = Some(session);
+        }
+        Ok(Verdict::Retry)
+    }
+
+    fn has_bound_token(&self) -> bool {
+        self.shown
+            .as_ref()
+            .is_some_and(|session| session.dpop.is_some())
+    }
+
+    /// The next try will carry the nonce; some servers change it at once.
+    fn accept_nonce(&mut self, headers: &HeaderMap) -> Result<Verdict, Fault> {
+        self.nonces += 1;
+        match nonce(headers).is_some() && self.nonces <= MAX_NONCES {
+            true => Ok(Verdict::Retry),
+            false => Err(Fault::EndlessNonces),
+        }
+    }
+
+    /// Gives up where another authorization would only repeat the last one.
+    fn check_hope(&self, why: &Why) -> Result<(), Fault> {
+        let limit = self.keeper.tools.config.max_authorizations;
+        if self.authorizations >= limit {
+            return Err(Fault::Exhausted { limit });
+        }
+        match (why, &self.shown) {
+            (Why::Scope(demand), Some(session)) => {
+                let wanted = demand.scope.clone().unwrap_or_default();
+                if session.requested.covers(&wanted) {
+                    let scopes = printable(&wanted.to_string());
+                    return Err(Fault::ScopeNotGranted { scopes });
+                }
+            }
+            (Why::Unauthorized(_), Some(shown)) => {
+                let granted = self.granted.as_ref();
+                if granted.is_some_and(|granted| Arc::ptr_eq(granted, shown)) {
+                    return Err(Fault::FreshTokenRejected);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn is_part(resource: &str, uri: &Uri) -> bool {
+    let resource = Reach::Loopback.check("resource", resource);
+    let uri = Url::parse(&uri.to_string());
+    match (resource, uri) {
+        (Ok(resource), Ok(uri)) => resource.covers(&uri),
+        _ => false,
+    }
+}
+
+/// A server that wants yet another one is playing with us.
+const MAX_NONCES: u32 = 3;
