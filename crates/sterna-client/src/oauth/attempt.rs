@@ -20,6 +20,8 @@ use super::token::{Session, USE_DPOP_NONCE, nonce};
 pub struct Attempt {
     keeper: Arc<Keeper>,
     shown: Option<Arc<Session>>,
+    /// The session that the last review has obtained, for the next try.
+    ready: Option<Arc<Session>>,
     /// The session that was granted during this attempt.
     granted: Option<Arc<Session>>,
     authorizations: u32,
@@ -44,6 +46,7 @@ impl Attempt {
         Self {
             keeper,
             shown: None,
+            ready: None,
             granted: None,
             authorizations: 0,
             nonces: 0,
@@ -66,7 +69,10 @@ impl Attempt {
     ///
     /// Safe: a renewal that has begun is finished for the next caller.
     pub async fn authorize(&mut self, method: &Method, uri: &Uri) -> Result<HeaderMap, Error> {
-        self.shown = self.keeper.session().await?;
+        self.shown = match self.ready.take() {
+            Some(session) => Some(session),
+            None => self.keeper.session().await?,
+        };
         let Some(session) = &self.shown else {
             return Ok(HeaderMap::new());
         };
@@ -119,8 +125,9 @@ impl Attempt {
         let (session, how) = self.keeper.renew(Need { used, why }).await?;
         self.authorizations += 1;
         if how == How::Granted {
-            self.granted = Some(session);
+            self.granted = Some(session.clone());
         }
+        self.ready = Some(session);
         Ok(Verdict::Retry)
     }
 

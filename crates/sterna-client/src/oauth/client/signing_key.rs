@@ -12,7 +12,7 @@ use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::pki_types::pem::PemObject;
 use serde_json::{Value, json};
 
-use crate::oauth::error::{Error, Fault, Step};
+use crate::oauth::error::{Error, Fault, Step, printable};
 use crate::oauth::jwt;
 
 /// A private key whose public half the authorization server knows.
@@ -68,7 +68,9 @@ impl SigningKey {
     ) -> Result<String, Fault> {
         let fits = |name: &str| known.is_none_or(|known| known.iter().any(|own| own == name));
         let algorithm = self.pair.algorithms().iter().find(|name| fits(name));
-        let algorithm = algorithm.ok_or(Fault::Key("the server knows none of its algorithms"))?;
+        let algorithm = algorithm.ok_or_else(|| Fault::KeyAlgorithm {
+            offered: printable(&known.unwrap_or_default().join(", ")),
+        })?;
         let mut header = json!({"alg": algorithm, "typ": "JWT"});
         if let Some(id) = &self.id {
             header["kid"] = json!(id);

@@ -47,6 +47,8 @@ pub(in crate::oauth) enum Fault {
     IssuerMismatch { expected: String, found: String },
     #[error("the private key cannot be used: {0}")]
     Key(&'static str),
+    #[error("the server knows none of the key's algorithms, only {offered}")]
+    KeyAlgorithm { offered: String },
     #[error("a token request was interrupted")]
     Lost,
     #[error("the server has issued no secret for the method {method}")]
@@ -122,6 +124,7 @@ impl Fault {
             Self::Lost | Self::NoRandomness | Self::Store(_) | Self::Tls(_) => ErrorKind::Internal,
             Self::Assertion(_)
             | Self::Key(_)
+            | Self::KeyAlgorithm { .. }
             | Self::NoClient { .. }
             | Self::OtherIssuer { .. }
             | Self::OtherResource { .. }
@@ -162,6 +165,7 @@ impl Fault {
             Self::Agent(_) => "try again and finish the sign-in in the browser",
             Self::Assertion(_) => "check the source of assertions that was configured",
             Self::Key(_) => "give an unencrypted PKCS#8 key in PEM: P-256, P-384, Ed25519 or RSA",
+            Self::KeyAlgorithm { .. } => "register a key of an algorithm that the server knows",
             Self::Lost => "try again",
             Self::NoClient { .. } => {
                 "configure a registration for this issuer, a metadata document or dynamic registration"

@@ -127,7 +127,7 @@ impl Keeper {
         // its refresh token must not be used a second time.
         drop(self.redeeming.lock().await);
         if let Some(session) = self.known()
-            && need.is_met_by(&session)
+            && need.is_met_by(&session, UnixSeconds::now())
         {
             return Ok((session, How::Adopted));
         }

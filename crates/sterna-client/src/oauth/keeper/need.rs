@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::clock::UnixSeconds;
 use crate::oauth::discovery::Demand;
 use crate::oauth::token::Session;
 
@@ -32,7 +33,7 @@ impl Need {
     }
 
     /// Whether `session`, which somebody else has obtained, will do.
-    pub(in crate::oauth) fn is_met_by(&self, session: &Arc<Session>) -> bool {
+    pub(in crate::oauth) fn is_met_by(&self, session: &Arc<Session>, now: UnixSeconds) -> bool {
         let other = !self
             .used
             .as_ref()
@@ -44,7 +45,7 @@ impl Need {
             }
             Why::Due | Why::Unauthorized(_) => true,
         };
-        other && wide
+        other && wide && !session.is_expired(now)
     }
 }
 
