@@ -24,6 +24,8 @@ pub struct Attempt {
     ready: Option<Arc<Session>>,
     /// The session that was granted during this attempt.
     granted: Option<Arc<Session>>,
+    /// The session that was refreshed during this attempt.
+    refreshed: Option<Arc<Session>>,
     authorizations: u32,
     nonces: u32,
 }
@@ -48,6 +50,7 @@ impl Attempt {
             shown: None,
             ready: None,
             granted: None,
+            refreshed: None,
             authorizations: 0,
             nonces: 0,
         }
@@ -113,6 +116,7 @@ impl Attempt {
             (StatusCode::UNAUTHORIZED, Some(USE_DPOP_NONCE)) if self.has_bound_token() => {
                 return self.accept_nonce(headers).at(Step::Request);
             }
+            (StatusCode::UNAUTHORIZED, _) if self.shows(&self.refreshed) => Why::Refused(demand),
             (StatusCode::UNAUTHORIZED, _) => Why::Unauthorized(demand),
             (StatusCode::FORBIDDEN, Some("insufficient_scope")) if self.shown.is_none() => {
                 Why::Unauthorized(demand)
@@ -124,11 +128,19 @@ impl Attempt {
         let used = self.shown.take();
         let (session, how) = self.keeper.renew(Need { used, why }).await?;
         self.authorizations += 1;
-        if how == How::Granted {
-            self.granted = Some(session.clone());
+        match how {
+            How::Adopted => {}
+            How::Granted => self.granted = Some(session.clone()),
+            How::Refreshed => self.refreshed = Some(session.clone()),
         }
         self.ready = Some(session);
         Ok(Verdict::Retry)
+    }
+
+    /// Whether that session is the one the request was sent with.
+    fn shows(&self, session: &Option<Arc<Session>>) -> bool {
+        let both = self.shown.as_ref().zip(session.as_ref());
+        both.is_some_and(|(shown, session)| Arc::ptr_eq(shown, session))
     }
 
     fn has_bound_token(&self) -> bool {
@@ -154,17 +166,14 @@ impl Attempt {
         }
         match (why, &self.shown) {
             (Why::Scope(demand), Some(session)) => {
-                let wanted = demand.scope.clone().unwrap_or_default();
-                if session.requested.covers(&wanted) {
+                let wanted = demand.scope.as_ref().ok_or(Fault::ScopeNotNamed)?;
+                if session.requested.covers(wanted) {
                     let scopes = printable(&wanted.to_string());
                     return Err(Fault::ScopeNotGranted { scopes });
                 }
             }
-            (Why::Unauthorized(_), Some(shown)) => {
-                let granted = self.granted.as_ref();
-                if granted.is_some_and(|granted| Arc::ptr_eq(granted, shown)) {
-                    return Err(Fault::FreshTokenRejected);
-                }
+            (Why::Unauthorized(_), Some(_)) if self.shows(&self.granted) => {
+                return Err(Fault::FreshTokenRejected);
             }
             _ => {}
         }

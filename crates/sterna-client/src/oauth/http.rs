@@ -14,7 +14,9 @@ use crate::tls;
 /// Fetches documents and posts forms, within limits of size, time and reach.
 #[derive(Debug)]
 pub(super) struct Http {
-    client: Client,
+    /// For this machine: what stays here has no business at a proxy.
+    local: Client,
+    remote: Client,
     reach: Reach,
     max_bytes: usize,
 }
@@ -22,18 +24,17 @@ pub(super) struct Http {
 impl Http {
     pub(super) fn new(reach: Reach, config: &Config) -> Result<Self, Fault> {
         let tls = tls::client_config().map_err(|error| Fault::Tls(error.into()))?;
-        let builder = Client::builder()
-            .tls_backend_preconfigured(tls)
-            .user_agent(concat!("sterna/", env!("CARGO_PKG_VERSION")))
-            .timeout(config.request_timeout)
-            .redirect(redirect::Policy::none());
-        // What stays on this machine has no business at a proxy.
-        let builder = match reach {
-            Reach::Loopback => builder.no_proxy(),
-            Reach::Network => builder,
+        let builder = || {
+            Client::builder()
+                .tls_backend_preconfigured(tls.clone())
+                .user_agent(concat!("sterna/", env!("CARGO_PKG_VERSION")))
+                .timeout(config.request_timeout)
+                .redirect(redirect::Policy::none())
         };
+        let failed = |error: reqwest::Error| Fault::Tls(error.into());
         Ok(Self {
-            client: builder.build().map_err(|error| Fault::Tls(error.into()))?,
+            local: builder().no_proxy().build().map_err(failed)?,
+            remote: builder().build().map_err(failed)?,
             reach,
             max_bytes: config.max_response_bytes,
         })
@@ -42,7 +43,8 @@ impl Http {
     /// The same for URLs that somebody else has named.
     pub(super) fn reaching(&self, reach: Reach) -> Self {
         Self {
-            client: self.client.clone(),
+            local: self.local.clone(),
+            remote: self.remote.clone(),
             reach,
             max_bytes: self.max_bytes,
         }
@@ -60,7 +62,7 @@ impl Http {
     pub(super) async fn get(&self, endpoint: &Endpoint) -> Result<Answer, Fault> {
         let mut place = endpoint.clone();
         for _ in 0..=MAX_REDIRECTS {
-            let request = self.client.get(place.url().clone());
+            let request = self.client(&place).get(place.url().clone());
             let answer = self
                 .send(&place, request.header(ACCEPT, "application/json"))
                 .await?;
@@ -95,13 +97,20 @@ impl Http {
         body: &str,
     ) -> Result<Answer, Fault> {
         let request = self
-            .client
+            .client(endpoint)
             .post(endpoint.url().clone())
             .headers(headers)
             .header(ACCEPT, "application/json")
             .header(CONTENT_TYPE, content_type)
             .body(body.to_owned());
         self.send(endpoint, request).await
+    }
+
+    fn client(&self, endpoint: &Endpoint) -> &Client {
+        match Reach::of(endpoint.url()) {
+            Reach::Loopback => &self.local,
+            Reach::Network => &self.remote,
+        }
     }
 
     async fn send(&self, endpoint: &Endpoint, request: RequestBuilder) -> Result<Answer, Fault> {

@@ -254,6 +254,22 @@ async fn a_server_that_refuses_a_token_just_issued_is_given_up() {
 }
 
 #[tokio::test]
+async fn a_server_that_refuses_a_refreshed_token_gets_a_new_grant() {
+    let world = World::start().await;
+    world
+        .auth
+        .change(|state| state.issues_refresh_tokens = true);
+    let oauth = world.user();
+    assert_eq!(world.outcome(&oauth).await, "200");
+    world.auth.expire_tokens();
+    world.mcp.change(|rules| rules.refuses_refreshed = true);
+    world.log.clear();
+    assert_eq!(world.outcome(&oauth).await, "200");
+    assert_eq!(world.log.count("grant_type=refresh_token"), 1);
+    assert_eq!(world.log.count("/authorize"), 1);
+}
+
+#[tokio::test]
 async fn what_another_process_has_renewed_is_used() {
     let world = World::start().await;
     world.auth.change(short_lived);

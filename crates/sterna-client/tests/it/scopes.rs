@@ -138,6 +138,16 @@ async fn a_server_that_asks_for_ever_more_is_given_up() {
 }
 
 #[tokio::test]
+async fn a_server_that_does_not_say_which_scope_it_wants_is_given_up() {
+    let world = World::start().await;
+    let oauth = world.user();
+    assert_eq!(world.outcome(&oauth).await, "200");
+    world.mcp.change(|rules| rules.needs_scope = Some("secret"));
+    expect!["Peer request: the server wants more scope and does not say which; report it to the server's operator"].assert_eq(&world.outcome(&oauth).await);
+    assert_eq!(world.log.count("/authorize"), 1);
+}
+
+#[tokio::test]
 async fn other_refusals_of_the_server_are_not_ours() {
     let world = World::start().await;
     let oauth = world.user();

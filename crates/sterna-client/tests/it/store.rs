@@ -57,6 +57,7 @@ async fn what_version_1_stored_can_still_be_read() {
         resource: world.mcp.url(),
         scope: "a b".to_owned(),
         thumbprint: Some(V1_THUMBPRINT.to_owned()),
+        refreshed: false,
     };
     world.auth.change(|state| {
         state.clients.insert("c".to_owned(), client);
@@ -173,6 +174,20 @@ async fn to_forget_is_to_start_from_the_beginning() {
     oauth.forget().await.unwrap();
     assert!(!store.show().contains("at-"), "{}", store.show());
     assert!(!store.show().contains("client-"), "{}", store.show());
+    assert_eq!(world.outcome(&oauth).await, "200");
+    assert_eq!(world.log.count("/register"), 2);
+}
+
+#[tokio::test]
+async fn a_registration_that_got_stuck_can_be_forgotten() {
+    let world = World::start().await;
+    world
+        .auth
+        .change(|state| state.token_error = Some((400, "server_confused")));
+    let oauth = world.user();
+    assert!(world.call(&oauth).await.is_err());
+    oauth.forget().await.unwrap();
+    world.auth.change(|state| state.token_error = None);
     assert_eq!(world.outcome(&oauth).await, "200");
     assert_eq!(world.log.count("/register"), 2);
 }

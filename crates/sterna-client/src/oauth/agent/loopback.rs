@@ -19,7 +19,9 @@ use super::{BoxError, BoxFuture, UserAgent};
 /// Opens the system's browser and listens on 127.0.0.1 for its return.
 ///
 /// How a browser is opened differs between systems, so the application brings
-/// that: a call of a crate, or a line printed for the user to click.
+/// that: a call of a crate, or a line printed for the user to click. The URL is
+/// a server's work: hand it on as one argument, never through a shell.
+///
 /// The listener is bound when it is first needed and then kept, so that a
 /// redirect URI stays ours as long as a server may send somebody there. It
 /// answers requests that do not carry the `state` of the current authorization

@@ -7,6 +7,8 @@ mod request_line;
 pub use headless::Headless;
 pub use loopback::Loopback;
 
+use std::sync::Arc;
+
 use super::BoxFuture;
 use super::error::BoxError;
 
@@ -50,4 +52,15 @@ pub trait UserAgent: Send + Sync {
     /// What is in it is checked by the caller. Dropping the future means that
     /// nobody waits any more.
     fn visit<'a>(&'a self, authorization_url: &'a str) -> BoxFuture<'a, Result<String, BoxError>>;
+}
+
+/// One agent may serve several MCP servers.
+impl<T: UserAgent + ?Sized> UserAgent for Arc<T> {
+    fn redirect_uri(&self) -> BoxFuture<'_, Result<String, BoxError>> {
+        (**self).redirect_uri()
+    }
+
+    fn visit<'a>(&'a self, authorization_url: &'a str) -> BoxFuture<'a, Result<String, BoxError>> {
+        (**self).visit(authorization_url)
+    }
 }

@@ -39,6 +39,9 @@ impl ClientMetadata {
 
     /// The Client ID Metadata Document to serve at `client_id`, its own URL.
     ///
+    /// It describes a public client; one with a key adds its
+    /// `token_endpoint_auth_method` and `jwks_uri`.
+    ///
     /// # Examples
     ///
     /// ```

@@ -86,6 +86,8 @@ pub(in crate::oauth) enum Fault {
     ResourceMismatch { server: String, resource: String },
     #[error("the server still wants the scope `{scopes}`, which was asked for before")]
     ScopeNotGranted { scopes: String },
+    #[error("the server wants more scope and does not say which")]
+    ScopeNotNamed,
     #[error("the redirect does not belong to this authorization (`state` differs)")]
     StateMismatch,
     #[error("unexpected HTTP status {0}")]
@@ -152,6 +154,7 @@ impl Fault {
             | Self::PkceUnsupported { .. }
             | Self::Redirected { .. }
             | Self::ResourceMismatch { .. }
+            | Self::ScopeNotNamed
             | Self::StateMismatch
             | Self::Status(_)
             | Self::TokenType { .. }
@@ -210,6 +213,7 @@ impl Fault {
             | Self::NoMethod { .. }
             | Self::NotJson
             | Self::Redirected { .. }
+            | Self::ScopeNotNamed
             | Self::Status(_)
             | Self::TokenType { .. }
             | Self::TooLarge { .. } => "report it to the server's operator",

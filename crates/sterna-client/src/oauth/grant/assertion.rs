@@ -1,5 +1,7 @@
 //! Tokens that others issue and that vouch for us.
 
+use std::sync::Arc;
+
 use crate::oauth::BoxFuture;
 use crate::oauth::error::BoxError;
 use crate::oauth::secret::Secret;
@@ -35,5 +37,12 @@ pub trait AssertionSource: Send + Sync {
 impl AssertionSource for Secret {
     fn assertion<'a>(&'a self, _audience: &'a str) -> BoxFuture<'a, Result<Secret, BoxError>> {
         Box::pin(async { Ok(self.clone()) })
+    }
+}
+
+/// One source may serve several MCP servers.
+impl<T: AssertionSource + ?Sized> AssertionSource for Arc<T> {
+    fn assertion<'a>(&'a self, audience: &'a str) -> BoxFuture<'a, Result<Secret, BoxError>> {
+        (**self).assertion(audience)
     }
 }

@@ -16,7 +16,7 @@ impl Keeper {
         match (&need.why, &need.used) {
             (Why::Due, Some(session)) => self.renew_due(session).await,
             (Why::Due, None) => Err(Error::new(Step::Refresh, Fault::Lost)),
-            (Why::Scope(demand), _) => self.answer(demand, None).await,
+            (Why::Refused(demand) | Why::Scope(demand), _) => self.answer(demand, None).await,
             (Why::Unauthorized(demand), used) => self.answer(demand, used.as_ref()).await,
         }
     }
@@ -117,12 +117,7 @@ impl Keeper {
     }
 
     async fn server_of(&self, issuer: &str) -> Result<Arc<AuthorizationServer>, Error> {
-        let last = self
-            .issuer
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        match last.filter(|server| server.issuer == issuer) {
+        match self.last_server().filter(|server| server.issuer == issuer) {
             Some(server) => Ok(server),
             None => self.look_up(issuer).await,
         }
@@ -243,7 +238,10 @@ impl Keeper {
         session: &Arc<Session>,
     ) -> Result<Option<Arc<Session>>, Error> {
         let stored = self.load().await?;
-        let newer = stored.filter(|stored| stored.expires > session.expires);
+        let newer = stored.filter(|stored| {
+            let ends = stored.expires.zip(session.expires);
+            ends.is_some_and(|(stored, own)| stored > own)
+        });
         Ok(newer.map(|newer| {
             let newer = Arc::new(newer);
             self.publish(&newer);

@@ -4,6 +4,7 @@ mod flow;
 mod need;
 mod redeem;
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
 
@@ -146,13 +147,20 @@ impl Keeper {
         outcome
     }
 
-    /// Forgets the session and our registration with its issuer.
+    /// Forgets the session and our registration with its issuer, or with the
+    /// one where authorization got stuck.
     pub(super) async fn forget(&self) -> Result<(), Error> {
         let _turn = self.turn.lock().await;
         drop(self.redeeming.lock().await);
-        if let Some(session) = self.stored().await? {
+        let session = self.stored().await?;
+        let mut issuers = BTreeSet::new();
+        issuers.extend(self.last_server().map(|server| server.issuer.clone()));
+        issuers.extend(session.as_ref().map(|session| session.issuer.clone()));
+        if let Some(session) = session {
             self.discard(&session).await?;
-            self.tools.vault.remove_client(&session.issuer).await?;
+        }
+        for issuer in issuers {
+            self.tools.vault.remove_client(&issuer).await?;
         }
         Ok(())
     }
@@ -206,6 +214,11 @@ impl Keeper {
             self.tools.vault.remove_session(session).await?;
         }
         Ok(())
+    }
+
+    fn last_server(&self) -> Option<Arc<AuthorizationServer>> {
+        let last = self.issuer.lock().unwrap_or_else(PoisonError::into_inner);
+        last.clone()
     }
 
     fn known(&self) -> Option<Arc<Session>> {

@@ -18,6 +18,9 @@ pub(in crate::oauth) struct Need {
 pub(in crate::oauth) enum Why {
     /// It is about to expire.
     Due,
+    /// The server does not accept it, although it was just refreshed: only a
+    /// new grant can help.
+    Refused(Demand),
     /// It lacks scopes.
     Scope(Demand),
     /// The server does not accept it, or there was none.
@@ -43,7 +46,7 @@ impl Need {
                 let scope = demand.scope.as_ref();
                 scope.is_none_or(|scope| session.requested.covers(scope))
             }
-            Why::Due | Why::Unauthorized(_) => true,
+            Why::Due | Why::Refused(_) | Why::Unauthorized(_) => true,
         };
         other && wide && !session.is_expired(now)
     }

@@ -74,6 +74,8 @@ pub(crate) struct Granted {
     pub(crate) resource: String,
     pub(crate) scope: String,
     pub(crate) thumbprint: Option<String>,
+    /// It came from a refresh token.
+    pub(crate) refreshed: bool,
 }
 
 impl AuthServer {
@@ -258,6 +260,7 @@ impl State {
             resource: get("resource"),
             scope: get("scope"),
             thumbprint,
+            refreshed: false,
         };
         let granted = match &*get("grant_type") {
             "authorization_code" => self.redeem_code(&form, asked_for)?,
@@ -361,7 +364,11 @@ impl State {
             self.refresh_tokens
                 .insert(token.to_owned(), granted.clone());
         }
-        same.then_some(granted).ok_or((400, "invalid_grant"))
+        let refreshed = Granted {
+            refreshed: true,
+            ..granted
+        };
+        same.then_some(refreshed).ok_or((400, "invalid_grant"))
     }
 
     fn issue(&mut self, granted: Granted) -> Value {

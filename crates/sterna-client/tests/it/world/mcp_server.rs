@@ -34,6 +34,8 @@ pub(crate) struct Rules {
     pub(crate) needs_scope: Option<&'static str>,
     /// Refuses every token, whoever issued it.
     pub(crate) refuses_all: bool,
+    /// Refuses tokens that come from a refresh.
+    pub(crate) refuses_refreshed: bool,
     /// The nonce it wants in proofs.
     pub(crate) nonce: Option<&'static str>,
     seen_proofs: BTreeSet<String>,
@@ -50,6 +52,7 @@ impl McpServer {
             challenge_scope: None,
             needs_scope: None,
             refuses_all: false,
+            refuses_refreshed: false,
             nonce: None,
             seen_proofs: BTreeSet::new(),
         }));
@@ -116,7 +119,8 @@ impl Rules {
         let found = self.trusted.iter().find_map(|auth| auth.token(token));
         let grant = found.ok_or((401, Some("invalid_token")))?;
         let resource = self.document(origin)["resource"].clone();
-        if self.refuses_all || resource != *grant.resource {
+        let refused = self.refuses_all || (self.refuses_refreshed && grant.refreshed);
+        if refused || resource != *grant.resource {
             return Err((401, Some("invalid_token")));
         }
         if let Some(thumbprint) = &grant.thumbprint {
