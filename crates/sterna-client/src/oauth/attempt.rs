@@ -8,7 +8,7 @@ use url::Url;
 use super::discovery::Demand;
 use super::endpoint::Reach;
 use super::error::{At, Error, Fault, Step, printable};
-use super::keeper::{How, Keeper, Need, Why};
+use super::keeper::{How, Keeper, Need};
 use super::token::{Session, USE_DPOP_NONCE, nonce};
 
 /// One request to the MCP server, which may have to be sent more than once.
@@ -112,21 +112,26 @@ impl Attempt {
         self.keeper.learn(headers);
         let demand = Demand::read(headers);
         let error = demand.error.as_deref();
-        let why = match (status, error) {
-            (StatusCode::UNAUTHORIZED, Some(USE_DPOP_NONCE)) if self.has_bound_token() => {
+        let need = match (status, error, self.shown.clone()) {
+            (StatusCode::UNAUTHORIZED, Some(USE_DPOP_NONCE), Some(shown))
+                if shown.dpop.is_some() =>
+            {
                 return self.accept_nonce(headers).at(Step::Request);
             }
-            (StatusCode::UNAUTHORIZED, _) if self.shows(&self.refreshed) => Why::Refused(demand),
-            (StatusCode::UNAUTHORIZED, _) => Why::Unauthorized(demand),
-            (StatusCode::FORBIDDEN, Some("insufficient_scope")) if self.shown.is_none() => {
-                Why::Unauthorized(demand)
+            (StatusCode::UNAUTHORIZED, _, Some(shown)) if is(&shown, &self.refreshed) => {
+                Need::Refused(shown, demand)
             }
-            (StatusCode::FORBIDDEN, Some("insufficient_scope")) => Why::Scope(demand),
+            (StatusCode::UNAUTHORIZED, _, shown) => Need::Unauthorized(shown, demand),
+            (StatusCode::FORBIDDEN, Some("insufficient_scope"), Some(shown)) => {
+                Need::Scope(shown, demand)
+            }
+            (StatusCode::FORBIDDEN, Some("insufficient_scope"), None) => {
+                Need::Unauthorized(None, demand)
+            }
             _ => return Ok(Verdict::Deliver),
         };
-        self.check_hope(&why).at(Step::Request)?;
-        let used = self.shown.take();
-        let (session, how) = self.keeper.renew(Need { used, why }).await?;
+        self.check_hope(&need).at(Step::Request)?;
+        let (session, how) = self.keeper.renew(need).await?;
         self.authorizations += 1;
         match how {
             How::Adopted => {}
@@ -135,18 +140,6 @@ impl Attempt {
         }
         self.ready = Some(session);
         Ok(Verdict::Retry)
-    }
-
-    /// Whether that session is the one the request was sent with.
-    fn shows(&self, session: &Option<Arc<Session>>) -> bool {
-        let both = self.shown.as_ref().zip(session.as_ref());
-        both.is_some_and(|(shown, session)| Arc::ptr_eq(shown, session))
-    }
-
-    fn has_bound_token(&self) -> bool {
-        self.shown
-            .as_ref()
-            .is_some_and(|session| session.dpop.is_some())
     }
 
     /// The next try will carry the nonce; some servers change it at once.
@@ -159,26 +152,32 @@ impl Attempt {
     }
 
     /// Gives up where another authorization would only repeat the last one.
-    fn check_hope(&self, why: &Why) -> Result<(), Fault> {
+    fn check_hope(&self, need: &Need) -> Result<(), Fault> {
         let limit = self.keeper.tools.config.max_authorizations;
         if self.authorizations >= limit {
             return Err(Fault::Exhausted { limit });
         }
-        match (why, &self.shown) {
-            (Why::Scope(demand), Some(session)) => {
+        match need {
+            Need::Scope(shown, demand) => {
                 let wanted = demand.scope.as_ref().ok_or(Fault::ScopeNotNamed)?;
-                if session.requested.covers(wanted) {
+                if shown.requested.covers(wanted) {
                     let scopes = printable(&wanted.to_string());
                     return Err(Fault::ScopeNotGranted { scopes });
                 }
             }
-            (Why::Unauthorized(_), Some(_)) if self.shows(&self.granted) => {
+            Need::Unauthorized(Some(shown), _) if is(shown, &self.granted) => {
                 return Err(Fault::FreshTokenRejected);
             }
-            _ => {}
+            Need::Due(_) | Need::Refused(..) | Need::Unauthorized(..) => {}
         }
         Ok(())
     }
+}
+
+fn is(session: &Arc<Session>, other: &Option<Arc<Session>>) -> bool {
+    other
+        .as_ref()
+        .is_some_and(|other| Arc::ptr_eq(session, other))
 }
 
 fn is_part(resource: &str, uri: &Uri) -> bool {

@@ -22,22 +22,20 @@ use super::error::BoxError;
 /// A web application whose callback route hands the redirect over:
 ///
 /// ```
-/// use sterna_client::oauth::{BoxFuture, UserAgent};
+/// use sterna_client::oauth::{BoxError, BoxFuture, UserAgent};
 ///
 /// struct Site;
 ///
-/// type Failure = Box<dyn std::error::Error + Send + Sync>;
-///
 /// impl UserAgent for Site {
-///     fn redirect_uri(&self) -> BoxFuture<'_, Result<String, Failure>> {
+///     fn redirect_uri(&self) -> BoxFuture<'_, Result<String, BoxError>> {
 ///         Box::pin(async { Ok("https://app.example/callback".to_owned()) })
 ///     }
-///     fn visit<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<String, Failure>> {
+///     fn visit<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<String, BoxError>> {
 ///         Box::pin(async move { wait_for_callback(url).await })
 ///     }
 /// }
 ///
-/// # async fn wait_for_callback(_: &str) -> Result<String, Failure> { Err("nobody came".into()) }
+/// # async fn wait_for_callback(_: &str) -> Result<String, BoxError> { Err("nobody came".into()) }
 /// ```
 pub trait UserAgent: Send + Sync {
     /// Says where the user shall be sent back to.

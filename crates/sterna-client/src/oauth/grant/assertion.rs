@@ -16,15 +16,12 @@ use crate::oauth::secret::Secret;
 /// A platform that renews a token in a file:
 ///
 /// ```
-/// use sterna_client::oauth::{AssertionSource, BoxFuture, Secret};
+/// use sterna_client::oauth::{AssertionSource, BoxError, BoxFuture, Secret};
 ///
 /// struct Projected(std::path::PathBuf);
 ///
 /// impl AssertionSource for Projected {
-///     fn assertion<'a>(
-///         &'a self,
-///         _audience: &'a str,
-///     ) -> BoxFuture<'a, Result<Secret, Box<dyn std::error::Error + Send + Sync>>> {
+///     fn assertion<'a>(&'a self, _audience: &'a str) -> BoxFuture<'a, Result<Secret, BoxError>> {
 ///         Box::pin(async { Ok(Secret::from(std::fs::read_to_string(&self.0)?)) })
 ///     }
 /// }

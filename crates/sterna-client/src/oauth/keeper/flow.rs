@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use super::redeem::Purpose;
-use super::{How, Keeper, Need, Why};
+use super::{How, Keeper, Need};
 use crate::oauth::config::{Dpop, MissingMetadata};
 use crate::oauth::discovery::{AuthorizationServer, Demand, Resource};
 use crate::oauth::error::{At, Error, Fault, Step};
@@ -13,11 +13,10 @@ use crate::oauth::token::{Form, Session, TokenRequest};
 
 impl Keeper {
     pub(super) async fn run(self: &Arc<Self>, need: &Need) -> Result<(Arc<Session>, How), Error> {
-        match (&need.why, &need.used) {
-            (Why::Due, Some(session)) => self.renew_due(session).await,
-            (Why::Due, None) => Err(Error::new(Step::Refresh, Fault::Lost)),
-            (Why::Refused(demand) | Why::Scope(demand), _) => self.answer(demand, None).await,
-            (Why::Unauthorized(demand), used) => self.answer(demand, used.as_ref()).await,
+        match need {
+            Need::Due(session) => self.renew_due(session).await,
+            Need::Refused(_, demand) | Need::Scope(_, demand) => self.answer(demand, None).await,
+            Need::Unauthorized(refused, demand) => self.answer(demand, refused.as_ref()).await,
         }
     }
 

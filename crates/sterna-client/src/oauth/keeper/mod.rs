@@ -12,7 +12,7 @@ use http::HeaderMap;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
-pub(super) use need::{Need, Why};
+pub(super) use need::Need;
 
 use super::discovery::{AuthorizationServer, ServerUrl};
 use super::error::{Error, ErrorKind};
@@ -104,7 +104,7 @@ impl Keeper {
         if self.grant.is_interactive() && session.refresh.is_none() {
             return Ok(usable());
         }
-        match self.renew(Need::due(&session)).await {
+        match self.renew(Need::Due(session.clone())).await {
             Ok((renewed, _)) => Ok(Some(renewed)),
             Err(error) if error.kind() == ErrorKind::Unavailable && usable().is_some() => {
                 Ok(usable())
@@ -133,7 +133,9 @@ impl Keeper {
             return Ok((session, How::Adopted));
         }
         let failed = turn.as_ref();
-        if let Some(failure) = failed.filter(|last| last.number > before && last.need == need) {
+        if let Some(failure) =
+            failed.filter(|last| last.number > before && last.need.is_same(&need))
+        {
             return Err(failure.error.clone());
         }
         let outcome = self.run(&need).await;

@@ -24,20 +24,18 @@ use super::secret::Secret;
 /// A store that forgets everything:
 ///
 /// ```
-/// use sterna_client::oauth::{BoxFuture, CredentialKey, CredentialStore, Secret};
+/// use sterna_client::oauth::{BoxError, BoxFuture, CredentialKey, CredentialStore, Secret};
 ///
 /// struct Nowhere;
 ///
-/// type Failure = Box<dyn std::error::Error + Send + Sync>;
-///
 /// impl CredentialStore for Nowhere {
-///     fn load<'a>(&'a self, _: &'a CredentialKey) -> BoxFuture<'a, Result<Option<Secret>, Failure>> {
+///     fn load<'a>(&'a self, _: &'a CredentialKey) -> BoxFuture<'a, Result<Option<Secret>, BoxError>> {
 ///         Box::pin(async { Ok(None) })
 ///     }
-///     fn save<'a>(&'a self, _: &'a CredentialKey, _: Secret) -> BoxFuture<'a, Result<(), Failure>> {
+///     fn save<'a>(&'a self, _: &'a CredentialKey, _: Secret) -> BoxFuture<'a, Result<(), BoxError>> {
 ///         Box::pin(async { Ok(()) })
 ///     }
-///     fn remove<'a>(&'a self, _: &'a CredentialKey) -> BoxFuture<'a, Result<(), Failure>> {
+///     fn remove<'a>(&'a self, _: &'a CredentialKey) -> BoxFuture<'a, Result<(), BoxError>> {
 ///         Box::pin(async { Ok(()) })
 ///     }
 /// }
