@@ -206,13 +206,7 @@ async fn a_token_that_still_lives_is_used_while_its_server_ails() {
         builder.build().unwrap()
     };
     assert_eq!(world.outcome(&oauth()).await, "200");
-    // As if most of its life had passed.
-    for (key, value) in store.entries() {
-        if let Some((before, after)) = value.split_once("\"refresh_at\":") {
-            let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
-            store.put(&key, &format!("{before}\"refresh_at\":1{after}"));
-        }
-    }
+    make_due(&store);
     world
         .auth
         .change(|state| state.token_error = Some((503, "unavailable")));
@@ -225,6 +219,37 @@ async fn a_token_that_still_lives_is_used_while_its_server_ails() {
         as POST /token grant_type=refresh_token refresh_token=rt-4 resource={mcp}/mcp client_id=client-1 -> 503
         mcp POST /mcp Bearer at-3 -> 200
         as GET /.well-known/oauth-authorization-server -> 200
+        as POST /token grant_type=refresh_token refresh_token=rt-4 resource={mcp}/mcp client_id=client-1 -> 200
+        mcp POST /mcp Bearer at-5 -> 200
+    "#]]);
+}
+
+#[tokio::test]
+async fn a_token_that_still_lives_is_used_while_it_is_being_renewed() {
+    let world = World::start().await;
+    world
+        .auth
+        .change(|state| state.issues_refresh_tokens = true);
+    let store = Arc::new(Drawer::default());
+    let build = || {
+        let builder = world.builder(user()).store(store.clone());
+        builder.build().unwrap()
+    };
+    assert_eq!(world.outcome(&build()).await, "200");
+    make_due(&store);
+    let oauth = build();
+    let (arrived, go) = close_gate(&world);
+    world.log.clear();
+    let others = async {
+        arrived.notified().await;
+        assert_eq!(world.outcome(&oauth).await, "200");
+        open_gate(&world, &go);
+    };
+    let (first, ()) = tokio::join!(world.outcome(&oauth), others);
+    assert_eq!(first, "200");
+    world.log.check(expect![[r#"
+        as GET /.well-known/oauth-authorization-server -> 200
+        mcp POST /mcp Bearer at-3 -> 200
         as POST /token grant_type=refresh_token refresh_token=rt-4 resource={mcp}/mcp client_id=client-1 -> 200
         mcp POST /mcp Bearer at-5 -> 200
     "#]]);
@@ -280,6 +305,16 @@ async fn what_another_process_has_renewed_is_used() {
     assert_eq!(world.outcome(&one).await, "200");
     assert_eq!(world.log.count("grant_type=refresh_token"), 1);
     assert_eq!(world.log.count("/authorize"), 1);
+}
+
+/// As if most of the stored token's life had passed.
+fn make_due(store: &Drawer) {
+    for (key, value) in store.entries() {
+        if let Some((before, after)) = value.split_once("\"refresh_at\":") {
+            let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
+            store.put(&key, &format!("{before}\"refresh_at\":1{after}"));
+        }
+    }
 }
 
 fn short_lived(state: &mut State) {

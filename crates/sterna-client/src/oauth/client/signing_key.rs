@@ -132,3 +132,114 @@ impl Pair {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+    use ring::signature::{
+        ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ED25519, KeyPair,
+        RSA_PKCS1_2048_8192_SHA256, RSA_PSS_2048_8192_SHA256, UnparsedPublicKey,
+        VerificationAlgorithm,
+    };
+
+    use super::*;
+
+    #[test]
+    fn elliptic_keys_sign_what_their_public_half_verifies() {
+        let random = SystemRandom::new();
+        let p256 = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random);
+        let p384 = EcdsaKeyPair::generate_pkcs8(&ECDSA_P384_SHA384_FIXED_SIGNING, &random);
+        let ed25519 = Ed25519KeyPair::generate_pkcs8(&random);
+        check(
+            &pem(p256.unwrap().as_ref()),
+            None,
+            "ES256",
+            &ECDSA_P256_SHA256_FIXED,
+        );
+        check(
+            &pem(p384.unwrap().as_ref()),
+            None,
+            "ES384",
+            &ECDSA_P384_SHA384_FIXED,
+        );
+        check(&pem(ed25519.unwrap().as_ref()), None, "EdDSA", &ED25519);
+    }
+
+    #[test]
+    fn an_rsa_key_signs_the_way_the_server_knows() {
+        check(RSA, None, "RS256", &RSA_PKCS1_2048_8192_SHA256);
+        check(RSA, Some("RS256"), "RS256", &RSA_PKCS1_2048_8192_SHA256);
+        check(RSA, Some("PS256"), "PS256", &RSA_PSS_2048_8192_SHA256);
+        let known = ["ES256".to_owned()];
+        let key = SigningKey::from_pem(RSA).unwrap();
+        assert!(key.sign(Some(&known), &json!({})).is_err());
+    }
+
+    #[track_caller]
+    fn check(
+        pem: &str,
+        known: Option<&str>,
+        algorithm: &str,
+        verification: &'static dyn VerificationAlgorithm,
+    ) {
+        let key = SigningKey::from_pem(pem).unwrap().key_id("k");
+        assert_eq!(
+            format!("{key:?}"),
+            format!("SigningKey({})", key.pair.algorithms()[0])
+        );
+        let known: Option<Vec<_>> = known.map(|known| vec![known.to_owned()]);
+        let token = key.sign(known.as_deref(), &json!({"sub": "me"})).unwrap();
+        let (input, signature) = token.rsplit_once('.').unwrap();
+        let header = URL_SAFE_NO_PAD
+            .decode(input.split_once('.').unwrap().0)
+            .unwrap();
+        let header: Value = serde_json::from_slice(&header).unwrap();
+        assert_eq!(header, json!({"alg": algorithm, "kid": "k", "typ": "JWT"}));
+        let public = match &*key.pair {
+            Pair::Ed25519(pair) => pair.public_key().as_ref().to_vec(),
+            Pair::P256(pair) | Pair::P384(pair) => pair.public_key().as_ref().to_vec(),
+            Pair::Rsa(pair) => pair.public_key().as_ref().to_vec(),
+        };
+        let signature = URL_SAFE_NO_PAD.decode(signature).unwrap();
+        let public = UnparsedPublicKey::new(verification, public);
+        public.verify(input.as_bytes(), &signature).unwrap();
+    }
+
+    fn pem(pkcs8: &[u8]) -> String {
+        let body = STANDARD.encode(pkcs8);
+        format!("-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\n")
+    }
+
+    /// A key that was made for this test; ring makes none of this kind.
+    const RSA: &str = "\
+-----BEGIN PRIVATE KEY-----
+MIIEvgIBADANBgkqhkiG9w0BAQEFAASCBKgwggSkAgEAAoIBAQCdhH0rxXH36ipF
+w9kbxCEy2GWtTnD/d8W/NRhj5+82Na2CbKPKb//h850Hh7cIgYn/CNqQmZFvJwYv
+qxqb52pJxnL41DGd4FU6wFahgc3OhkOGgPtCq9YhtG40uohZyTFwwNfjvHqd2V4v
+nt+7tDAcuMDTR7MIRdoy81cz+rXRqAQbHFCanC3+vALI75ZV07xVOuTH6+/DTRJC
+f+HCv8AvKeqlQbgxrTL5DLCGu6LjZNOipC3Ub3exqINIJCIkvB+KYaYJcxJpOOtF
+JQJLIMaN170SUExpSjdjdGEe27bpxSewZ7SehL/j9+oW3SvwCd6u7yJvNXGb6nr9
+sHS2wTOVAgMBAAECggEACLlkbJhnj74yqZSHiAf2RfVB6s+UAJvaO8hHQCYbbXQ0
+1pFv01ZRGATaWkCd1mT37XeVeDn/meY4BUt2+NJgMUZCUR40W7TBShsj15dZ4vaa
+wAgqyNS9nzZGfrmKGpCP7wyVqH5kiC0yEA8lMyWiuIrr2yF24zfQAwLPsW63kHoL
+sjzrY+TICWE0zD7SWG2SG7KHQVvD50T0Idp1vx0QGgtY521wJtdelSNRVT0T5Sbi
+nMRY+CVOAD6SrrXm6eonFLDjAX6YMh1x4lAuBzhq48lW71Wlw+ZgMlnk6Q2VaYB2
+ZlaoQL8s4Mq+hW21tOEEUHfaOW9IfJ9d5Uhnc+n0rQKBgQDY8Y/dGVlBK8NMppLW
+T7RIYwzlgEj7EIz9VqcfYRvyQ+qSgIrt/UC6qUvwd/xBO9cRZ5JXO0EhPEnPNRx7
+I2qLmCUKHWHCu9if+MfwtcHrGTN8Kdr2hwsirT9Yp/ihEro+He+q0XbVqclzsPtr
+S0v4b3nT3TDt8Bw92OomrRYgKwKBgQC54B1P8bKzoRPWfQ8dQev8kRM6ddD94OKg
+Oe9ibIAaNTLryXvmqfvy83CR3YTOYJcvBcD9gj2E2txNuB8NNk7l8C39Ljx+7D3H
+NCA4y/D7Z3qpfqsrQsKX6Wrs+gE5XZp8FeKtGYEDhUqfhG6dPVcOlWB+rY7aJOzo
+7jjGcqBbPwKBgQDOQGK5HtdniVbE8fzaOa65v0nMi7lW0HZqiM6cm7N5Ea7bF9B9
+0O+QR1JGTZyK3HxtNJ3Bxzj1gx7dG653N8Wc78oPIr4F6JdcB6b3J6Y0gKIdIqHl
+DaC9mB6IiDFt2aMtWUK5kSk8m45GKnXtnQmeKUWW8k0JeeUvu6FpoddOPwKBgBop
+8tZS9k2Uqd8yQVNj+RzXKva6qM1jv2LAZPLcxPdrb5yDAv7IBKABJmJR5STLsdw7
+mhvVHmW6DPKfrTdF4rs5ILAXtwpCpLuKmdKE2on42epL2zo+rneFsrhixJNXmqxG
+xF6LTX66X3Oux4c4oC18V1XdhlMsiXCMP8+nSO0vAoGBANEYWkG7PTYdDWN4tIwc
++x3+cVn7r6Fe4DEbn81px6VRzkAKRaK8llv0Lg8CU+NhePBb1IqhMJy8fs0rhSPj
+oSLBPk81lSxCT9TD1mD2akZ1p4GhBYb6GxiOsXMLdFUb9769+PWwZuddqWead9v1
+SMAbGPCQI0CulVqgqRctlrjA
+-----END PRIVATE KEY-----
+";
+}

@@ -104,6 +104,10 @@ impl Keeper {
         if self.grant.is_interactive() && session.refresh.is_none() {
             return Ok(usable());
         }
+        // While somebody signs in or renews, what is still good goes on being used.
+        if usable().is_some() && self.turn.try_lock().is_err() {
+            return Ok(usable());
+        }
         match self.renew(Need::Due(session.clone())).await {
             Ok((renewed, _)) => Ok(Some(renewed)),
             Err(error) if error.kind() == ErrorKind::Unavailable && usable().is_some() => {
