@@ -151,7 +151,8 @@ impl Attempt {
         }
     }
 
-    /// Gives up where another authorization would only repeat the last one.
+    /// Gives up where another authorization would only repeat the last one
+    /// (AUTH-C21).
     fn check_hope(&self, need: &Need) -> Result<(), Fault> {
         let limit = self.keeper.tools.config.max_authorizations;
         if self.authorizations >= limit {

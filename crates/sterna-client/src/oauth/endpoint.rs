@@ -110,7 +110,8 @@ impl Endpoint {
     }
 }
 
-/// Whether a redirect may go to this URI: to this machine, or over https.
+/// Whether a redirect may go to this URI: to this machine, or over https
+/// (AUTHSEC-C2).
 pub(super) fn is_redirect_uri(text: &str) -> bool {
     Reach::Loopback.check("redirect URI", text).is_ok()
 }

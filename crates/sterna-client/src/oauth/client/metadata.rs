@@ -79,6 +79,7 @@ impl ClientMetadata {
     }
 
     fn describe(&self, redirect_uris: &[&str], auth_method: &str, grants: &[&str]) -> Value {
+        // REG-C8, REG-C9: without it OpenID servers take us for a website.
         let native = redirect_uris.iter().all(|uri| is_native(uri));
         let mut description = json!({
             "application_type": if native { "native" } else { "web" },

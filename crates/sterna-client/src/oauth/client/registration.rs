@@ -52,7 +52,7 @@ impl Registration {
         self.issuer.as_deref().is_none_or(|own| own == issuer)
     }
 
-    /// Says that the server now trusts somebody else.
+    /// Says that the server now trusts somebody else (REG-C12).
     pub(in crate::oauth) fn mismatch(&self, issuer: &str) -> Fault {
         Fault::OtherIssuer {
             registered: printable(self.issuer.as_deref().unwrap_or_default()),

@@ -52,6 +52,7 @@ impl Resource {
         server: &ServerUrl,
         pointer: Option<&str>,
     ) -> Result<Self, Fault> {
+        // ASDISC-C2, ASDISC-C3: a pointer is followed, not guessed around.
         let places = match pointer {
             Some(url) => vec![http.endpoint("resource_metadata", url)?],
             None => server.well_known(),

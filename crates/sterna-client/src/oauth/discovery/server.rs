@@ -60,6 +60,7 @@ impl AuthorizationServer {
 
     fn read(http: &Http, document: &Document, issuer: &str) -> Result<Self, Fault> {
         let found = document.required("issuer")?;
+        // ASDISC-C8: identical, not merely equivalent.
         if found != issuer {
             return Err(Fault::IssuerMismatch {
                 expected: printable(issuer),
@@ -147,6 +148,7 @@ impl AuthorizationServer {
     }
 }
 
+/// The places of ASDISC-C6 and ASDISC-C7, in their order.
 fn well_known(issuer: &Endpoint) -> Vec<Endpoint> {
     let path = issuer.path();
     let mut places = vec![

@@ -91,6 +91,7 @@ impl AuthorizationCode {
         order: &Order,
     ) -> Result<TokenRequest, Error> {
         let server = &order.server;
+        // AUTHSEC-C4: asked first, so that a server without PKCE learns nothing of us.
         let endpoint = server.authorization_endpoint(&tools.http);
         let endpoint = endpoint.at(Step::ServerMetadata)?;
         let redirect_uri = self.redirect_uri().await.at(Step::Authorization)?;
@@ -143,6 +144,7 @@ impl AuthorizationCode {
     ) -> Result<Client, Error> {
         let server = &order.server;
         let issuer = &server.issuer;
+        // REG-C1: the order is the spec's.
         let registered = self.registrations.iter().find(|own| own.belongs_to(issuer));
         if let Some(registration) = registered {
             return Ok(Client::registered(registration));

@@ -26,10 +26,12 @@ impl Expected {
     /// `state` and `iss` say that it is ours.
     pub(super) fn code(&self, redirect: &str) -> Result<Secret, Fault> {
         let answer = self.parse(redirect)?;
+        // AUTHSEC-C7: what is not of this authorization is dropped unseen.
         let state = answer.one("state")?;
         if !state.is_some_and(|state| is_same(&state, self.state.expose())) {
             return Err(Fault::StateMismatch);
         }
+        // AUTH-C7, AUTH-C8: compared as it was decoded, before the code or an error is looked at.
         match answer.one("iss")? {
             Some(iss) if *iss != self.issuer => {
                 return Err(Fault::IssMismatch {

@@ -143,7 +143,8 @@ impl Keeper {
     }
 
     /// What to ask for: what the challenge wants, else what the application
-    /// asked for, else what the server lists; and all that was asked for before.
+    /// asked for, else what the server lists (AUTH-C5); and all that was asked
+    /// for before (AUTH-C3).
     fn select(
         &self,
         demand: &Demand,
