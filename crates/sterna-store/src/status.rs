@@ -22,6 +22,14 @@ pub enum Status {
 }
 
 impl Status {
+    const ALL: [Self; 5] = [
+        Self::Working,
+        Self::InputRequired,
+        Self::Completed,
+        Self::Failed,
+        Self::Cancelled,
+    ];
+
     /// The status after `event`, or nothing if this one is final.
     ///
     /// ```
@@ -42,6 +50,22 @@ impl Status {
             Event::Failed => Self::Failed,
             Event::Cancelled => Self::Cancelled,
         })
+    }
+
+    /// The spec's word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::InputRequired => "input_required",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The status that the spec calls `word`.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 
     /// Whether nothing changes it any more.
@@ -116,6 +140,14 @@ mod tests {
         }
     }
 
+    #[test]
+    fn every_status_is_found_by_its_word() {
+        for status in Status::ALL {
+            assert_eq!(Status::parse(status.as_str()), Some(status));
+        }
+        assert_eq!(Status::parse("Working"), None);
+    }
+
     #[track_caller]
     fn check(events: &str, expected: Expect) {
         expected.assert_eq(&walk(events));
@@ -123,7 +155,7 @@ mod tests {
 
     fn walk(events: &str) -> String {
         let mut status = Status::Working;
-        let mut seen = vec![word(status)];
+        let mut seen = vec![status.as_str()];
         for event in events.split(' ') {
             let event = match event {
                 "ask" => Event::Asked,
@@ -136,21 +168,11 @@ mod tests {
             match status.after(event) {
                 Some(next) => {
                     status = next;
-                    seen.push(word(next));
+                    seen.push(next.as_str());
                 }
                 None => seen.push("(ignored)"),
             }
         }
         seen.join(" ")
-    }
-
-    fn word(status: Status) -> &'static str {
-        match status {
-            Status::Working => "working",
-            Status::InputRequired => "input_required",
-            Status::Completed => "completed",
-            Status::Failed => "failed",
-            Status::Cancelled => "cancelled",
-        }
     }
 }

@@ -3,11 +3,11 @@
 use super::Subject;
 use super::case::{Broken, cases, refused, same};
 use super::fixture::{
-    CALLER, HOUR, LEASE, answer, bytes, claim, entry, id, new_task, question, together,
+    CALLER, HOUR, LEASE, answer, bytes, claim, entry, id, name, new_task, question, together,
 };
 use crate::{
-    Answered, BoxFuture, Commit, Error, ErrorKind, Fence, Lease, Outcome, Rest, Rested, Status,
-    Tasks,
+    Answered, BoxFuture, Commit, Error, ErrorKind, Fence, Lease, Outcome, Question, Rest, Rested,
+    Status, Tasks,
 };
 
 cases! { dyn Tasks:
@@ -16,6 +16,7 @@ cases! { dyn Tasks:
     a_task_nobody_began_is_cancelled_without_a_worker,
     a_task_with_a_journal_is_undone_even_if_nobody_began_it,
     a_resting_task_that_is_cancelled_goes_to_a_worker_once_more,
+    a_task_that_was_begun_is_undone_even_without_a_journal,
     a_held_task_that_is_cancelled_stays_with_its_worker,
     a_cancelled_task_does_not_rest,
     a_cancelled_task_asks_nobody,
@@ -117,6 +118,19 @@ async fn a_resting_task_that_is_cancelled_goes_to_a_worker_once_more(
     subject.idle().await
 }
 
+async fn a_task_that_was_begun_is_undone_even_without_a_journal(
+    subject: Subject<dyn Tasks>,
+) -> Result<(), Broken> {
+    let lease = subject.held(1).await?;
+    let store = subject.store();
+    store
+        .passivate(lease, Commit::default(), Rest::For(HOUR))
+        .await?;
+    store.cancel(CALLER, id(1)).await?;
+    let claimed = subject.claimed(1).await?;
+    same(claimed.summary.status, Status::Cancelled)
+}
+
 async fn a_held_task_that_is_cancelled_stays_with_its_worker(
     subject: Subject<dyn Tasks>,
 ) -> Result<(), Broken> {
@@ -154,16 +168,20 @@ async fn a_cancelled_task_does_not_rest(subject: Subject<dyn Tasks>) -> Result<(
 async fn a_cancelled_task_asks_nobody(subject: Subject<dyn Tasks>) -> Result<(), Broken> {
     let lease = subject.held(1).await?;
     let store = subject.store();
-    store.cancel(CALLER, id(1)).await?;
-    let news = store
+    store
         .append(lease, Commit::default().asking([question("go")]))
         .await?;
+    store.cancel(CALLER, id(1)).await?;
+    // Not even a question that contradicts an earlier one stops the undoing.
+    let other = Question::new(name("go"), [2; 16], bytes("stop?"));
+    let asking = Commit::of([entry("undo", "ok")]).asking([other, question("why")]);
+    let news = store.append(lease, asking).await?;
     same(news.status, Status::Cancelled)?;
     let task = subject.seen(1).await?;
     same(task.summary.status, Status::Cancelled)?;
     same(task.questions, Vec::new())?;
     let answered = store
-        .answer(CALLER, id(1), vec![answer("go", "yes")])
+        .answer(CALLER, id(1), vec![answer("why", "yes")])
         .await?;
     same(answered, Some(Answered::new(0, Status::Cancelled)))
 }

@@ -16,6 +16,7 @@ cases! { dyn Tasks:
     keys_nobody_asked_are_ignored,
     an_answer_outlives_the_worker_that_read_it,
     a_taken_answer_is_not_handed_out_again,
+    only_an_answer_can_be_taken,
     a_worker_hears_of_answers_while_it_works,
 }
 
@@ -210,6 +211,23 @@ async fn a_taken_answer_is_not_handed_out_again(subject: Subject<dyn Tasks>) -> 
     let claimed = subject.claimed(1).await?;
     same(claimed.answers, Vec::new())?;
     same(claimed.journal, vec![entry("go", "yes")])
+}
+
+async fn only_an_answer_can_be_taken(subject: Subject<dyn Tasks>) -> Result<(), Broken> {
+    let lease = subject.held(1).await?;
+    let store = subject.store();
+    let asking = Commit::default().asking([question("go")]);
+    store.append(lease, asking).await?;
+    let early = Commit::default().taking(name("go"));
+    same(
+        store.append(lease, early).await?.status,
+        Status::InputRequired,
+    )?;
+    same(subject.seen(1).await?.questions, vec![question("go")])?;
+    let answered = store
+        .answer(CALLER, id(1), vec![answer("go", "yes")])
+        .await?;
+    same(answered, Some(Answered::new(1, Status::Working)))
 }
 
 async fn a_worker_hears_of_answers_while_it_works(

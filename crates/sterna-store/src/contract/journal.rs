@@ -1,9 +1,11 @@
 //! What is done stays done.
 
+use std::time::Duration;
+
 use super::Subject;
 use super::case::{Broken, cases, refused, same};
-use super::fixture::{LEASE, entry, new_task};
-use crate::{Commit, ErrorKind, Note, Rest, Tasks};
+use super::fixture::{CALLER, LEASE, MINUTE, answer, entry, id, new_task, question};
+use crate::{Commit, ErrorKind, Note, Outcome, Rest, Summary, Tasks};
 
 cases! { dyn Tasks:
     entries_come_back_in_the_order_they_were_appended,
@@ -11,6 +13,7 @@ cases! { dyn Tasks:
     a_key_never_gets_a_second_value,
     a_refused_commit_leaves_nothing_behind,
     a_note_is_shown_until_the_next,
+    what_a_client_can_see_change_is_dated,
 }
 
 async fn entries_come_back_in_the_order_they_were_appended(
@@ -90,4 +93,40 @@ async fn a_note_is_shown_until_the_next(subject: Subject<dyn Tasks>) -> Result<(
         subject.seen(1).await?.summary.note,
         Some(Note::new("half way")),
     )
+}
+
+async fn what_a_client_can_see_change_is_dated(subject: Subject<dyn Tasks>) -> Result<(), Broken> {
+    let lease = subject.held(1).await?;
+    let store = subject.store();
+    let mut noting = Commit::of([]);
+    noting.note = Some(Note::new("half way"));
+    let unseen = Commit::of([entry("a", "1")]);
+    let asking = Commit::default().asking([question("go")]);
+    for (commit, minutes) in [(noting, 1), (unseen, 1), (asking, 3)] {
+        subject.advance(MINUTE).await?;
+        store.append(lease, commit).await?;
+        let age = age(&subject.seen(1).await?.summary);
+        same(
+            age >= MINUTE * minutes && age < MINUTE * (minutes + 1),
+            true,
+        )?;
+    }
+    subject.advance(MINUTE).await?;
+    store
+        .answer(CALLER, id(1), vec![answer("go", "yes")])
+        .await?;
+    same(age(&subject.seen(1).await?.summary) >= MINUTE * 4, true)?;
+    subject.advance(MINUTE).await?;
+    store.cancel(CALLER, id(1)).await?;
+    same(age(&subject.seen(1).await?.summary) >= MINUTE * 5, true)?;
+    // The end was dated when it came; what is undone after it is not seen.
+    subject.advance(MINUTE).await?;
+    store.finish(lease, Outcome::Cancelled).await?;
+    same(age(&subject.seen(1).await?.summary) < MINUTE * 6, true)
+}
+
+/// How long a task had lived when it last changed. The times themselves move
+/// when a database is made to believe that time has passed.
+fn age(summary: &Summary) -> Duration {
+    summary.updated_at - summary.created_at
 }

@@ -237,6 +237,10 @@ async fn expired_rounds_are_forgotten(subject: Subject<dyn Ledger>) -> Result<()
     }
     same(store.sweep_ledger(10).await?, 0)?;
     subject.advance(HOUR * 2).await?;
+    let late = store
+        .leave_round(Round::new(flow(1), 0), claimant(1), bytes("response"))
+        .await;
+    refused(late, ErrorKind::Fenced)?;
     let anew = store
         .enter_round(Round::new(flow(1), 0), arrival(2, 2))
         .await?;

@@ -44,7 +44,7 @@ impl Known {
 
 impl Changes<'_> {
     /// Whether a client can see a difference.
-    pub fn show(&self) -> bool {
+    pub fn are_visible(&self) -> bool {
         !(self.ask.is_empty() && self.reopen.is_empty() && self.withdraw.is_empty())
     }
 }

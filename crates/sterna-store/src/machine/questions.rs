@@ -39,6 +39,25 @@ pub enum Phase {
     Withdrawn,
 }
 
+impl Phase {
+    const ALL: [Self; 4] = [Self::Open, Self::Answered, Self::Taken, Self::Withdrawn];
+
+    /// A word for it, for a column of a database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Answered => "answered",
+            Self::Taken => "taken",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+
+    /// The phase that is written as `word`.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|phase| phase.as_str() == word)
+    }
+}
+
 impl Control {
     /// Works out which of `answers` count, and wakes the task if one does: the
     /// first to each open question, unless the task has ended.

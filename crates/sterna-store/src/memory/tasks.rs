@@ -243,7 +243,7 @@ fn write(
         .filter(|note| row.note.as_ref() != Some(note));
     let cost = cost_of_changes(&changes) + note.map_or(0, |note| note.as_str().len());
     charge(row, room, cost)?;
-    if changes.show() || note.is_some() {
+    if changes.are_visible() || note.is_some() {
         row.updated_at = now;
     }
     if let Some(note) = note {
