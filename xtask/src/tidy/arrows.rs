@@ -15,12 +15,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sterna-protocol", &[]),
     ("sterna-seal", &[]),
     ("sterna-flow", &[]),
-    ("sterna-store", &["sterna-protocol"]),
-    ("sterna-store-sqlite", &["sterna-store", "sterna-protocol"]),
-    (
-        "sterna-store-postgres",
-        &["sterna-store", "sterna-protocol"],
-    ),
+    ("sterna-store", &[]),
+    ("sterna-store-sqlite", &["sterna-store"]),
+    ("sterna-store-postgres", &["sterna-store"]),
     (
         "sterna-server",
         &[
