@@ -1,0 +1,1 @@
+//! An MCP server whose handlers are straight-line async code.
