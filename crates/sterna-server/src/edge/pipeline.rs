@@ -131,7 +131,10 @@ impl<E: Endpoint> Shared<E> {
         start: Instant,
         page: Option<&HeaderValue>,
     ) -> Result<Response<EdgeBody>, Refusal> {
-        let in_flight = visit.pulse.as_ref().map(Pulse::request);
+        let in_flight = visit
+            .pulse
+            .as_ref()
+            .map(|pulse| pulse.request(head.version));
         // Probes come before the check of the host: those who probe know us by an address.
         if let Some(response) = self.probe(&head, start).await? {
             return Ok(response);

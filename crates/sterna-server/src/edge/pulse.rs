@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use http::Version;
+
 use super::clock;
 use super::config::Timeouts;
 
@@ -20,6 +22,8 @@ struct State {
     requests: usize,
     waiting: Waiting,
     since: Instant,
+    /// HTTP/2, where bytes between two requests need not be a head.
+    multiplexed: bool,
     expects_more: bool,
     blocked_since: Option<Instant>,
     next_stream: u64,
@@ -53,6 +57,7 @@ impl Pulse {
             requests: 0,
             waiting: Waiting::Head,
             since: now,
+            multiplexed: false,
             expects_more: false,
             blocked_since: None,
             next_stream: 0,
@@ -63,7 +68,7 @@ impl Pulse {
     /// Bytes came in.
     pub(super) fn read(&self) {
         let mut state = self.state();
-        if state.requests == 0 && state.waiting == Waiting::Idle {
+        if state.requests == 0 && state.waiting == Waiting::Idle && !state.multiplexed {
             state.waiting = Waiting::Head;
             state.since = clock::now();
         }
@@ -89,9 +94,10 @@ impl Pulse {
     }
 
     /// A request begins; it ends when the guard is dropped.
-    pub(super) fn request(self: &Arc<Self>) -> InFlight {
+    pub(super) fn request(self: &Arc<Self>, version: Version) -> InFlight {
         let mut state = self.state();
         state.requests += 1;
+        state.multiplexed = version == Version::HTTP_2;
         state.expects_more = false;
         drop(state);
         InFlight(Arc::clone(self))
@@ -231,16 +237,24 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn between_requests_there_is_more_time_until_a_head_begins() {
         let pulse = Pulse::new(clock::now());
-        drop(pulse.request());
+        drop(pulse.request(Version::HTTP_11));
         check(&pulse, 5, Condition::Unused).await;
         pulse.read();
         check(&pulse, 2, NO_HEAD).await;
     }
 
     #[tokio::test(start_paused = true)]
+    async fn bytes_between_the_requests_of_http2_are_no_head() {
+        let pulse = Pulse::new(clock::now());
+        drop(pulse.request(Version::HTTP_2));
+        pulse.read();
+        check(&pulse, 5, Condition::Unused).await;
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_request_may_take_its_time_unless_the_peer_does_not_read() {
         let pulse = Pulse::new(clock::now());
-        let request = pulse.request();
+        let request = pulse.request(Version::HTTP_11);
         let later = clock::now() + 1000 * SECOND;
         assert_eq!(
             pulse.condition(&timeouts(), later),
@@ -263,7 +277,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_stream_that_waits_longest_counts() {
         let pulse = Pulse::new(clock::now());
-        let _request = pulse.request();
+        let _request = pulse.request(Version::HTTP_11);
         let (one, two) = (pulse.stream(), pulse.stream());
         one.given();
         check(&pulse, 3, NOT_READ).await;

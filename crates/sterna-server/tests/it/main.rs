@@ -2,9 +2,13 @@
 #![cfg(test)]
 
 mod desk;
+mod issuer;
 mod wire;
 
+mod http2;
 mod limits;
+mod mounted;
+mod oauth;
 mod parallel;
 mod probes;
 mod routes;
