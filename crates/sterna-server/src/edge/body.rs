@@ -101,3 +101,42 @@ impl fmt::Debug for EdgeBody {
 #[error("the call behind this answer was stopped")]
 #[non_exhaustive]
 pub struct Aborted;
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    struct Panicking(bool);
+
+    impl Events for Panicking {
+        fn poll_next(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+            if std::mem::replace(&mut self.0, true) {
+                panic!("as told");
+            }
+            Poll::Ready(Some(Bytes::from_static(b"one")))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_panics_ends_in_an_error_and_stays_ended() {
+        let mut body = EdgeBody::events(Panicking(false));
+        let first = body.frame().await.unwrap().unwrap().into_data();
+        assert_eq!(first.unwrap(), "one");
+        assert!(body.frame().await.unwrap().is_err());
+        assert!(body.frame().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_whole_body_says_how_long_it_is_and_comes_in_one_piece() {
+        let mut body = EdgeBody::whole("seven b");
+        assert_eq!(body.size_hint().exact(), Some(7));
+        assert!(!body.is_end_stream());
+        let piece = body.frame().await.unwrap().unwrap().into_data();
+        assert_eq!(piece.unwrap(), "seven b");
+        assert!(body.is_end_stream());
+        assert!(body.frame().await.is_none());
+        assert!(EdgeBody::empty().is_end_stream());
+    }
+}

@@ -1,6 +1,7 @@
 //! What a request passes on its way to the endpoint, in the order it does.
 
 use std::net::SocketAddr;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -88,6 +89,8 @@ impl<E: Endpoint> Shared<E> {
     ) -> Response<EdgeBody> {
         let start = clock::now();
         let (head, body) = request.into_parts();
+        // Pinned here once: every call it is handed to would keep a copy of its own otherwise.
+        let body = pin!(body);
         let (result, page) = match self.screen(&head) {
             Ok(page) => {
                 let page = page.cloned();
@@ -126,7 +129,7 @@ impl<E: Endpoint> Shared<E> {
     async fn serve<B: Body>(
         &self,
         head: Parts,
-        body: B,
+        body: Pin<&mut B>,
         visit: &Visit,
         start: Instant,
         page: Option<&HeaderValue>,
@@ -154,7 +157,7 @@ impl<E: Endpoint> Shared<E> {
         if head.method == Method::OPTIONS && page.is_some() {
             return Ok(cors::preflight(&head.headers, self.methods()));
         }
-        let accepts = self.admit(&head, &body)?;
+        let accepts = self.admit(&head, &*body)?;
         // Nobody is judged and nothing is read for a call that would find no room.
         if self.calls.is_full() {
             return Err(Refusal::Busy);
@@ -275,7 +278,9 @@ impl<E: Endpoint> Shared<E> {
 
     async fn call(&self, inbound: Inbound) -> Result<Response<EdgeBody>, Refusal> {
         let cut = inbound.deadline + SLACK;
-        match before(cut, guarded(self.endpoint.call(inbound))).await {
+        // Pinned first: what wraps a call then moves a pointer and not the call.
+        let call = pin!(self.endpoint.call(inbound));
+        match before(cut, guarded(call)).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(Panicked)) => Err(Refusal::Panicked),
             Err(TooLate) => Err(Refusal::TimedOut),

@@ -1,7 +1,7 @@
 //! Reading a request body: so much, and no longer than so long.
 
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -25,22 +25,22 @@ pub(super) struct Read {
 /// the bytes it arrived in. One that comes in pieces is gathered in a buffer
 /// that takes room from `budget`.
 pub(super) async fn read_body<B: Body>(
-    body: B,
+    body: Pin<&mut B>,
     limit: usize,
     budget: &Arc<Slots>,
     deadline: Instant,
 ) -> Result<Read, Refusal> {
-    if body.size_hint().lower() > limit as u64 {
-        return Err(Refusal::BodyTooLarge);
-    }
     match before(deadline, gather(body, limit, budget)).await {
         Ok(result) => result,
         Err(TooLate) => Err(Refusal::BodyTooSlow),
     }
 }
 
-async fn gather<B: Body>(body: B, limit: usize, budget: &Arc<Slots>) -> Result<Read, Refusal> {
-    let mut body = pin!(body);
+async fn gather<B: Body>(
+    mut body: Pin<&mut B>,
+    limit: usize,
+    budget: &Arc<Slots>,
+) -> Result<Read, Refusal> {
     let first = next(body.as_mut(), limit).await?.unwrap_or_default();
     if body.is_end_stream() {
         return Ok(Read {

@@ -22,7 +22,7 @@ use authority::Authority;
 
 #[derive(Debug)]
 pub(super) struct Access {
-    hosts: Vec<Authority>,
+    hosts: Vec<Authority<String>>,
     origins: Vec<String>,
     any_host: bool,
     any_origin: bool,
@@ -30,8 +30,10 @@ pub(super) struct Access {
 
 impl Access {
     pub(super) fn new(config: &EdgeConfig) -> Result<Self, ConfigError> {
-        let host =
-            |text: &String| Authority::parse(text).ok_or_else(|| ConfigError::Host(text.clone()));
+        let host = |text: &String| match Authority::parse(text) {
+            Some(host) => Ok(host.into_owned()),
+            None => Err(ConfigError::Host(text.clone())),
+        };
         let origin = |text: &String| match is_origin(text) {
             true => Ok(text.clone()),
             false => Err(ConfigError::Origin(text.clone())),
@@ -97,7 +99,7 @@ impl Access {
 
 /// The one host a request names, in its `Host` header, in its target, or the
 /// same in both.
-fn named_host(head: &Parts) -> Result<Authority, Refusal> {
+fn named_host(head: &Parts) -> Result<Authority<&str>, Refusal> {
     let target = head.uri.authority().map(http::uri::Authority::as_str);
     let mut values = head.headers.get_all(HOST).iter();
     let header = match values.next() {
@@ -127,7 +129,7 @@ fn is_origin(text: &str) -> bool {
     text == "null" || split_origin(text).is_some()
 }
 
-fn split_origin(text: &str) -> Option<(&str, Authority)> {
+fn split_origin(text: &str) -> Option<(&str, Authority<&str>)> {
     let (scheme, rest) = text.split_once("://")?;
     let letters = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     let is_scheme = !scheme.is_empty() && scheme.bytes().all(letters);
