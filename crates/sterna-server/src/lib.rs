@@ -1,0 +1,4 @@
+//! An MCP server whose handlers are straight-line async code.
+
+pub mod auth;
+pub mod edge;
