@@ -164,7 +164,7 @@ async fn a_metadata_document_must_have_a_url_that_can_be_a_client_id() {
         "https://app.example",
         "my-client",
     ] {
-        let grant = user().metadata_document(url, sterna_client::oauth::ClientAuth::none());
+        let grant = user().metadata_document(url);
         let error = world.builder(grant).build().unwrap_err();
         assert_eq!(
             (error.kind(), error.step()),

@@ -98,10 +98,7 @@ async fn a_workload_shows_the_assertion_of_its_platform() {
     let assertion = key.sign(&json!({"aud": issuer, "sub": "workload"}));
     // A token read from a file ends in a newline.
     let source = Secret::from(format!("{assertion}\n"));
-    let oauth = world.build(WorkloadIdentity::new(
-        Registration::anonymous(issuer),
-        source,
-    ));
+    let oauth = world.build(WorkloadIdentity::anonymous(issuer, source));
     assert_eq!(world.outcome(&oauth).await, "200");
     world.log.check_matching("POST", "as ", expect![[r#"
         as POST /token grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer resource={mcp}/mcp assertion=… -> 200
@@ -112,8 +109,8 @@ async fn a_workload_shows_the_assertion_of_its_platform() {
 async fn a_refused_assertion_is_not_tried_again() {
     let world = World::start().await;
     let assertion = TestKey::generate().sign(&json!({"aud": "https://wrong.example"}));
-    let registration = Registration::anonymous(world.auth.issuer());
-    let oauth = world.build(WorkloadIdentity::new(registration, Secret::from(assertion)));
+    let issuer = world.auth.issuer();
+    let oauth = world.build(WorkloadIdentity::anonymous(issuer, Secret::from(assertion)));
     let error = world.call(&oauth).await.unwrap_err();
     assert_eq!(
         (error.step(), error.code()),
@@ -141,9 +138,9 @@ async fn an_assertion_is_asked_for_each_time_and_for_the_right_audience() {
         state.assertion_key = Some(key.public());
         state.token = json!({"expires_in": 0});
     });
-    let registration = Registration::anonymous(world.auth.issuer());
-    let oauth = world.build(WorkloadIdentity::new(
-        registration,
+    let issuer = world.auth.issuer();
+    let oauth = world.build(WorkloadIdentity::anonymous(
+        issuer,
         Source(AtomicUsize::new(0), key),
     ));
     assert_eq!(world.outcome(&oauth).await, "200");

@@ -3,10 +3,11 @@
 use expect_test::expect;
 use serde_json::json;
 use sterna_client::oauth::{
-    AuthorizationCode, ClientAuth, ClientMetadata, ErrorKind, Headless, Registration, Step,
+    AuthorizationCode, ClientAuth, ClientMetadata, ErrorKind, Headless, Registration, SigningKey,
+    Step,
 };
 
-use crate::world::{AuthServer, Client, REDIRECT_URI, World, user};
+use crate::world::{AuthServer, Client, REDIRECT_URI, TestKey, World, user};
 
 const DOCUMENT: &str = "https://app.example/client.json";
 
@@ -19,9 +20,7 @@ async fn what_was_registered_beforehand_comes_first() {
         .change(|state| state.metadata = json!({"client_id_metadata_document_supported": true}));
     let issuer = world.auth.issuer();
     let registration = Registration::new(issuer, "known", ClientAuth::secret("pa:ss wörd"));
-    let grant = user()
-        .registered(registration)
-        .metadata_document(DOCUMENT, ClientAuth::none());
+    let grant = user().registered(registration).metadata_document(DOCUMENT);
     assert_eq!(world.outcome(&world.build(grant)).await, "200");
     world.log.check_matching("POST", "as ", expect![[r#"
         as POST /token [known:pa%3Ass+w%C3%B6rd] grant_type=authorization_code code=code-1 code_verifier=… redirect_uri=http://127.0.0.1:9/callback resource={mcp}/mcp -> 200
@@ -35,7 +34,7 @@ async fn a_metadata_document_comes_second_where_it_is_supported() {
     world
         .auth
         .change(|state| state.metadata = json!({"client_id_metadata_document_supported": true}));
-    let grant = || user().metadata_document(DOCUMENT, ClientAuth::none());
+    let grant = || user().metadata_document(DOCUMENT);
     assert_eq!(world.outcome(&world.build(grant())).await, "200");
     assert_eq!(world.log.count(&format!("client_id={DOCUMENT}")), 2);
     assert_eq!(world.log.count("/register"), 0);
@@ -43,6 +42,25 @@ async fn a_metadata_document_comes_second_where_it_is_supported() {
     let world = World::start().await;
     assert_eq!(world.outcome(&world.build(grant())).await, "200");
     assert_eq!(world.log.count("/register"), 1);
+}
+
+#[tokio::test]
+async fn a_metadata_document_may_name_a_key() {
+    let world = World::start().await;
+    let key = TestKey::generate();
+    let client = Client {
+        key: Some(key.public()),
+        redirect_uri: REDIRECT_URI.to_owned(),
+        secret: None,
+    };
+    world.auth.change(|state| {
+        state.clients.insert(DOCUMENT.to_owned(), client);
+        state.metadata = json!({"client_id_metadata_document_supported": true});
+    });
+    let key = SigningKey::from_pem(&key.pem).unwrap();
+    let oauth = world.build(user().keyed_metadata_document(DOCUMENT, key));
+    assert_eq!(world.outcome(&oauth).await, "200");
+    assert_eq!(world.log.count("client_assertion=…"), 1);
 }
 
 #[tokio::test]

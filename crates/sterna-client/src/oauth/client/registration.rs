@@ -26,10 +26,10 @@ impl Registration {
         }
     }
 
-    /// A workload that `issuer` knows by its assertion alone.
-    pub fn anonymous(issuer: impl Into<String>) -> Self {
+    /// Somebody whom `issuer` knows by an assertion alone.
+    pub(in crate::oauth) fn anonymous(issuer: String) -> Self {
         Self {
-            issuer: Some(issuer.into()),
+            issuer: Some(issuer),
             client_id: None,
             auth: ClientAuth::none(),
         }

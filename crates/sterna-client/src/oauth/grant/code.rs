@@ -14,7 +14,7 @@ use super::{Order, Tools};
 use crate::clock::UnixSeconds;
 use crate::oauth::agent::UserAgent;
 use crate::oauth::client::{
-    Client, ClientAuth, ClientMetadata, Dynamic, Registration, is_document_url,
+    Client, ClientAuth, ClientMetadata, Dynamic, Registration, SigningKey, is_document_url,
 };
 use crate::oauth::endpoint::{Endpoint, is_redirect_uri};
 use crate::oauth::error::{At, Error, Fault, Step, printable};
@@ -55,14 +55,21 @@ impl AuthorizationCode {
         self
     }
 
-    /// Uses the client whose Client ID Metadata Document is at `url`, at
-    /// issuers that support it; `auth` is what the document says: nothing, or a
-    /// key.
+    /// Uses the public client whose Client ID Metadata Document is at `url`, at
+    /// issuers that support it.
     ///
     /// [`ClientMetadata::to_document`] makes the document.
     #[must_use]
-    pub fn metadata_document(mut self, url: impl Into<String>, auth: ClientAuth) -> Self {
-        self.document = Some((url.into(), auth));
+    pub fn metadata_document(mut self, url: impl Into<String>) -> Self {
+        self.document = Some((url.into(), ClientAuth::none()));
+        self
+    }
+
+    /// Uses the client whose Client ID Metadata Document is at `url` and names
+    /// the public half of `key`, at issuers that support it.
+    #[must_use]
+    pub fn keyed_metadata_document(mut self, url: impl Into<String>, key: SigningKey) -> Self {
+        self.document = Some((url.into(), ClientAuth::key(key)));
         self
     }
 

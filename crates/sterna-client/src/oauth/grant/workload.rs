@@ -16,10 +16,13 @@ pub struct WorkloadIdentity {
 }
 
 impl WorkloadIdentity {
+    /// Trades the platform's assertions for tokens of `issuer`, which knows the
+    /// workload by them alone, as most authorization servers do.
+    pub fn anonymous(issuer: impl Into<String>, source: impl AssertionSource + 'static) -> Self {
+        Self::new(Registration::anonymous(issuer.into()), source)
+    }
+
     /// Trades the platform's assertions for tokens of the registration's issuer.
-    ///
-    /// Most authorization servers know a workload by its assertion alone:
-    /// [`Registration::anonymous`].
     pub fn new(registration: Registration, source: impl AssertionSource + 'static) -> Self {
         Self {
             registration,
