@@ -11,7 +11,7 @@ use crate::cipher::{self, TAG_LEN};
 use crate::digest::DIGEST_LEN;
 use crate::entropy::{Entropy, EntropyError};
 use crate::flow::Flow;
-use crate::hedge::{NONCE_LEN, draw_nonce};
+use crate::hedge::NONCE_LEN;
 use crate::key::KeyId;
 use crate::keyring::Keyring;
 use crate::lifetimes::Lifetimes;
@@ -233,7 +233,7 @@ fn encrypt(
     bytes.extend_from_slice(payload);
     bytes.resize(size - TAG_LEN, 0);
     let (start, plaintext) = bytes.split_at_mut(v1::BODY_AT);
-    let nonce = draw_nonce(keys, realm, plaintext, entropy)?;
+    let nonce = keys.hedge().draw_nonce(realm, plaintext, entropy)?;
     start[v1::NONCE_AT..].copy_from_slice(&nonce);
     let associated = header.associated_data(realm);
     let tag = cipher::encrypt(&keys.token_key(&nonce), &associated, plaintext);
