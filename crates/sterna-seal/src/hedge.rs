@@ -20,9 +20,6 @@ use zeroize::Zeroizing;
 use crate::digest::DIGEST_LEN;
 use crate::entropy::{Entropy, EntropyError};
 
-/// The nonce of one token.
-pub(crate) type Nonce = [u8; NONCE_LEN];
-
 pub(crate) const NONCE_LEN: usize = 24;
 
 /// The secrets from which nonces are drawn.
@@ -50,7 +47,7 @@ impl HedgeKey {
         realm: &[u8; DIGEST_LEN],
         plaintext: &[u8],
         entropy: &mut dyn Entropy,
-    ) -> Result<Nonce, EntropyError> {
+    ) -> Result<[u8; NONCE_LEN], EntropyError> {
         let (pairs, rest) = plaintext.as_chunks();
         let mut blocks = self.shrink(realm, pairs);
         // The first block joins what every nonce depends on: one call of
@@ -139,7 +136,7 @@ mod tests {
         Subkeys::derive(&SecretKey::from_bytes(&b"0123456789abcdef".repeat(2)).unwrap())
     }
 
-    fn nonce(keys: &Subkeys, realm: u8, plaintext: &[u8]) -> Nonce {
+    fn nonce(keys: &Subkeys, realm: u8, plaintext: &[u8]) -> [u8; NONCE_LEN] {
         keys.hedge()
             .draw_nonce(&[realm; DIGEST_LEN], plaintext, &mut Stuck)
             .unwrap()

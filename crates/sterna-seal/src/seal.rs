@@ -22,8 +22,8 @@ use crate::v1::{self, Header, Inside};
 impl Keyring {
     /// Seals `draft` into a token that opens under `binding` only.
     ///
-    /// The token's length depends on the payload's [padded](crate) length and
-    /// on nothing else.
+    /// The token's length depends on the payload's length, rounded up so that
+    /// few lengths exist, and on nothing else.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use ring::hmac::{self, HMAC_SHA256};
 use zeroize::Zeroizing;
 
 use crate::cipher::KEY_LEN;
-use crate::hedge::{HedgeKey, Nonce};
+use crate::hedge::{HedgeKey, NONCE_LEN};
 use crate::key::KeyId;
 use crate::secret::SecretKey;
 
@@ -41,7 +41,7 @@ impl Subkeys {
     }
 
     /// The key that encrypts the one token with this nonce.
-    pub(crate) fn token_key(&self, nonce: &Nonce) -> [u8; KEY_LEN] {
+    pub(crate) fn token_key(&self, nonce: &[u8; NONCE_LEN]) -> [u8; KEY_LEN] {
         prf(&self.token, nonce)
     }
 
