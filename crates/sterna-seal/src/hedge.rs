@@ -1,66 +1,69 @@
 //! Nonces that do not repeat even if the random generator does.
 //!
 //! Two tokens under one nonce would share their key, and whoever holds both
-//! could read and forge. So the nonce is a keyed hash of random bytes *and* of
-//! everything the token says: after a fork or from a cloned virtual machine,
-//! equal random bytes meet different contents and give different nonces; equal
-//! contents give the same token, which harms nobody.
+//! could read and forge. So a nonce is a hash of a secret, of random bytes *and*
+//! of everything the token says, much as a signature of EdDSA derives its own:
+//! after a fork or from a cloned virtual machine, equal random bytes meet
+//! different contents and give different nonces; equal contents give the same
+//! token, which harms nobody.
 //!
-//! Hashing 64 KiB with SHA-256 costs three times the encryption. The contents
-//! are therefore shrunk first with NH, the universal hash of UMAC and VMAC
-//! (Black, Halevi, Krawczyk, Krovetz, Rogaway, CRYPTO '99) over 64-bit words:
-//! for any two different contents of one length, a random secret key makes
-//! them collide with a chance of at most 2⁻⁶⁴. Its result never leaves HMAC.
+//! Hashing 64 KiB with SHA-256 costs more than twice what encrypting and
+//! spelling them costs. The contents are therefore shrunk first with NH, the
+//! universal hash of UMAC and VMAC (Black, Halevi, Krawczyk, Krovetz, Rogaway,
+//! CRYPTO '99) over 64-bit words: for any two different contents of one length,
+//! a random secret key makes them collide with a chance of at most 2⁻⁶⁴. Its
+//! result never leaves SHA-256.
 
-use ring::hmac;
+use ring::digest::{Context, SHA256};
 use zeroize::Zeroizing;
 
 use crate::digest::DIGEST_LEN;
 use crate::entropy::{Entropy, EntropyError};
-use crate::subkeys::Subkeys;
-
-/// The nonce of one token.
-pub(crate) type Nonce = [u8; NONCE_LEN];
 
 pub(crate) const NONCE_LEN: usize = 24;
 
-/// Draws the nonce for a token of this realm and this plaintext.
-pub(crate) fn draw_nonce(
-    keys: &Subkeys,
-    realm: &[u8; DIGEST_LEN],
-    plaintext: &[u8],
-    entropy: &mut dyn Entropy,
-) -> Result<Nonce, EntropyError> {
-    let (pairs, rest) = plaintext.as_chunks();
-    let mut blocks = keys.hedge().shrink(realm, pairs);
-    // The first block joins what every nonce depends on, so that a small token
-    // costs one call and one block of SHA-256.
-    let mut head = [0; NONCE_LEN + 8 + 16];
-    entropy.fill(&mut head[..NONCE_LEN])?;
-    head[NONCE_LEN..][..8].copy_from_slice(&(plaintext.len() as u64).to_le_bytes());
-    head[NONCE_LEN + 8..].copy_from_slice(&blocks.next().unwrap_or_default());
-    let mut hash = hmac::Context::with_key(keys.nonce());
-    hash.update(&head);
-    blocks.for_each(|block| hash.update(&block));
-    hash.update(rest);
-    let mut nonce = [0; NONCE_LEN];
-    nonce.copy_from_slice(&hash.sign().as_ref()[..NONCE_LEN]);
-    Ok(nonce)
-}
-
-/// The key of the universal hash: words for a realm and for a block of input.
+/// The secrets from which nonces are drawn.
 pub(crate) struct HedgeKey {
+    prefix: Zeroizing<[u8; 32]>,
+    /// The key of NH: words for a realm, then words for a block of contents.
     words: Zeroizing<Box<[[u64; 2]]>>,
 }
 
 impl HedgeKey {
-    pub(crate) fn new(fill: impl FnOnce(&mut [u8])) -> Self {
+    /// `fill` gives secret bytes for a purpose.
+    pub(crate) fn new(fill: impl Fn(&str, &mut [u8])) -> Self {
+        let mut prefix = Zeroizing::new([0; 32]);
+        fill("nonce", &mut *prefix);
         let mut bytes = Zeroizing::new([0; 16 * (REALM_PAIRS + BLOCK_PAIRS)]);
-        fill(&mut *bytes);
+        fill("hedge", &mut *bytes);
         let (pairs, _) = bytes.as_chunks();
-        Self {
-            words: Zeroizing::new(pairs.iter().map(words).collect()),
-        }
+        let words = Zeroizing::new(pairs.iter().map(words).collect());
+        Self { prefix, words }
+    }
+
+    /// Draws the nonce for a token of this realm and this plaintext.
+    pub(crate) fn draw_nonce(
+        &self,
+        realm: &[u8; DIGEST_LEN],
+        plaintext: &[u8],
+        entropy: &mut dyn Entropy,
+    ) -> Result<[u8; NONCE_LEN], EntropyError> {
+        let (pairs, rest) = plaintext.as_chunks();
+        let mut blocks = self.shrink(realm, pairs);
+        // The first block joins what every nonce depends on: one call of
+        // `update` less is worth a twentieth of a small token.
+        let mut head = [0; NONCE_LEN + 8 + 16];
+        entropy.fill(&mut head[..NONCE_LEN])?;
+        head[NONCE_LEN..][..8].copy_from_slice(&(plaintext.len() as u64).to_le_bytes());
+        head[NONCE_LEN + 8..].copy_from_slice(&blocks.next().unwrap_or_default());
+        let mut hash = Context::new(&SHA256);
+        hash.update(&*self.prefix);
+        hash.update(&head);
+        blocks.for_each(|block| hash.update(&block));
+        hash.update(rest);
+        let mut nonce = [0; NONCE_LEN];
+        nonce.copy_from_slice(&hash.finish().as_ref()[..NONCE_LEN]);
+        Ok(nonce)
     }
 
     /// Sixteen bytes for every block of `pairs`, the first of which also stands
@@ -117,6 +120,7 @@ const BLOCK_PAIRS: usize = 256;
 mod tests {
     use super::*;
     use crate::secret::SecretKey;
+    use crate::subkeys::Subkeys;
 
     /// The worst generator there is: the same bytes every time.
     struct Stuck;
@@ -132,8 +136,10 @@ mod tests {
         Subkeys::derive(&SecretKey::from_bytes(&b"0123456789abcdef".repeat(2)).unwrap())
     }
 
-    fn nonce(keys: &Subkeys, realm: u8, plaintext: &[u8]) -> Nonce {
-        draw_nonce(keys, &[realm; DIGEST_LEN], plaintext, &mut Stuck).unwrap()
+    fn nonce(keys: &Subkeys, realm: u8, plaintext: &[u8]) -> [u8; NONCE_LEN] {
+        keys.hedge()
+            .draw_nonce(&[realm; DIGEST_LEN], plaintext, &mut Stuck)
+            .unwrap()
     }
 
     #[test]

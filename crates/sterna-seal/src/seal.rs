@@ -11,7 +11,7 @@ use crate::cipher::{self, TAG_LEN};
 use crate::digest::DIGEST_LEN;
 use crate::entropy::{Entropy, EntropyError};
 use crate::flow::Flow;
-use crate::hedge::{NONCE_LEN, draw_nonce};
+use crate::hedge::NONCE_LEN;
 use crate::key::KeyId;
 use crate::keyring::Keyring;
 use crate::lifetimes::Lifetimes;
@@ -22,8 +22,8 @@ use crate::v1::{self, Header, Inside};
 impl Keyring {
     /// Seals `draft` into a token that opens under `binding` only.
     ///
-    /// The token's length depends on the payload's [padded](crate) length and
-    /// on nothing else.
+    /// The token's length depends on the payload's length, rounded up so that
+    /// few lengths exist, and on nothing else.
     ///
     /// # Errors
     ///
@@ -233,7 +233,7 @@ fn encrypt(
     bytes.extend_from_slice(payload);
     bytes.resize(size - TAG_LEN, 0);
     let (start, plaintext) = bytes.split_at_mut(v1::BODY_AT);
-    let nonce = draw_nonce(keys, realm, plaintext, entropy)?;
+    let nonce = keys.hedge().draw_nonce(realm, plaintext, entropy)?;
     start[v1::NONCE_AT..].copy_from_slice(&nonce);
     let associated = header.associated_data(realm);
     let tag = cipher::encrypt(&keys.token_key(&nonce), &associated, plaintext);

@@ -8,14 +8,13 @@ use ring::hmac::{self, HMAC_SHA256};
 use zeroize::Zeroizing;
 
 use crate::cipher::KEY_LEN;
-use crate::hedge::{HedgeKey, Nonce};
+use crate::hedge::{HedgeKey, NONCE_LEN};
 use crate::key::KeyId;
 use crate::secret::SecretKey;
 
 /// The keys of one secret, each for one purpose, derived once.
 pub(crate) struct Subkeys {
     token: hmac::Key,
-    nonce: hmac::Key,
     blob: hmac::Key,
     hedge: HedgeKey,
 }
@@ -36,19 +35,14 @@ impl Subkeys {
     fn expand(root: &Prk) -> Box<Self> {
         Box::new(Self {
             token: hmac_key(root, "token"),
-            nonce: hmac_key(root, "nonce"),
             blob: hmac_key(root, "blob"),
-            hedge: HedgeKey::new(|bytes| fill(root, "hedge", bytes)),
+            hedge: HedgeKey::new(|purpose, bytes| fill(root, purpose, bytes)),
         })
     }
 
     /// The key that encrypts the one token with this nonce.
-    pub(crate) fn token_key(&self, nonce: &Nonce) -> [u8; KEY_LEN] {
+    pub(crate) fn token_key(&self, nonce: &[u8; NONCE_LEN]) -> [u8; KEY_LEN] {
         prf(&self.token, nonce)
-    }
-
-    pub(crate) fn nonce(&self) -> &hmac::Key {
-        &self.nonce
     }
 
     pub(crate) fn blob(&self) -> &hmac::Key {
@@ -70,7 +64,7 @@ impl Drop for Subkeys {
     fn drop(&mut self) {
         // ring wipes nothing itself. Other keys written over these do it, and
         // the black box keeps the compiler from leaving the writes out.
-        for key in [&mut self.token, &mut self.nonce, &mut self.blob] {
+        for key in [&mut self.token, &mut self.blob] {
             *key = hmac::Key::new(HMAC_SHA256, &[0; 32]);
             black_box(key);
         }

@@ -10,7 +10,7 @@ use crate::binding::{BindingSeal, MARK_LEN, SEAL_LEN};
 use crate::cipher;
 use crate::digest::DIGEST_LEN;
 use crate::flow::{Flow, FlowId};
-use crate::hedge::{NONCE_LEN, Nonce};
+use crate::hedge::NONCE_LEN;
 use crate::key::KeyId;
 use crate::padding::padded_len;
 use crate::time::UnixMillis;
@@ -47,8 +47,9 @@ pub(crate) struct Header {
 
 /// A token begins with something this build does not know.
 pub(crate) enum UnknownHeader {
-    Version(u8),
+    Short,
     Suite(u8),
+    Version(u8),
 }
 
 impl Header {
@@ -58,17 +59,17 @@ impl Header {
     }
 
     /// Splits the header and the nonce off the bytes of a token.
-    pub(crate) fn read(token: &[u8]) -> Option<Result<(Self, Nonce), UnknownHeader>> {
-        let ([version, suite, a, b, c, d], rest) = token.split_first_chunk()?;
-        let (nonce, _) = rest.split_first_chunk()?;
-        Some(match (*version, *suite) {
-            (VERSION, SUITE) => {
-                let key_id = KeyId::from_bytes([*a, *b, *c, *d]);
+    pub(crate) fn read(token: &[u8]) -> Result<(Self, [u8; NONCE_LEN]), UnknownHeader> {
+        let (header, rest) = token.split_first_chunk().ok_or(UnknownHeader::Short)?;
+        let (nonce, _) = rest.split_first_chunk().ok_or(UnknownHeader::Short)?;
+        match *header {
+            [VERSION, SUITE, a, b, c, d] => {
+                let key_id = KeyId::from_bytes([a, b, c, d]);
                 Ok((Self { key_id }, *nonce))
             }
-            (VERSION, suite) => Err(UnknownHeader::Suite(suite)),
-            (version, _) => Err(UnknownHeader::Version(version)),
-        })
+            [VERSION, suite, ..] => Err(UnknownHeader::Suite(suite)),
+            [version, ..] => Err(UnknownHeader::Version(version)),
+        }
     }
 
     /// What is authenticated beside the ciphertext: the header and the realm.

@@ -4,6 +4,7 @@
 mod budget;
 mod golden;
 mod laws;
+mod operator_page;
 mod refusals;
 mod reload;
 mod rotation;
