@@ -1,1 +1,28 @@
 //! The Model Context Protocol as data: messages, envelope, headers and framing.
+
+#[macro_use]
+pub mod json;
+pub mod jsonrpc;
+
+#[macro_use]
+pub mod caching;
+pub mod cancellation;
+pub mod capabilities;
+pub mod completion;
+pub mod content;
+pub mod discover;
+pub mod elicitation;
+pub mod errors;
+pub mod implementation;
+pub mod input;
+pub mod logging;
+pub mod meta;
+pub mod pagination;
+pub mod progress;
+pub mod prompt;
+pub mod resource;
+pub mod roots;
+pub mod sampling;
+pub mod subscription;
+pub mod tool;
+pub mod version;

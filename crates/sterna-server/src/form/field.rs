@@ -87,7 +87,9 @@ fn normalise(schema: &Object) -> Result<Object, String> {
         Some("string") => text(schema)?,
         Some("array") => choices(schema)?,
         Some("object") => {
-            return Err("is an object; a form is flat, so lift its members into the form".to_owned());
+            return Err(
+                "is an object; a form is flat, so lift its members into the form".to_owned(),
+            );
         }
         _ => return Err("has no single primitive type".to_owned()),
     };
@@ -141,7 +143,9 @@ fn titled(options: &Value) -> Result<Value, String> {
     for option in options.as_array().into_iter().flatten() {
         let said = |word| option.get(word).and_then(Value::as_str);
         if let Some(value) = said("const") {
-            let title = said("title").or_else(|| said("description")).unwrap_or(value);
+            let title = said("title")
+                .or_else(|| said("description"))
+                .unwrap_or(value);
             titled.push(json!({ "const": value, "title": title }));
             continue;
         }
@@ -150,7 +154,11 @@ fn titled(options: &Value) -> Result<Value, String> {
         let Some(Value::Array(plain)) = plain else {
             return Err("is an enum whose variants carry data".to_owned());
         };
-        titled.extend(plain.iter().map(|value| json!({ "const": value, "title": value })));
+        titled.extend(
+            plain
+                .iter()
+                .map(|value| json!({ "const": value, "title": value })),
+        );
     }
     Ok(Value::Array(titled))
 }

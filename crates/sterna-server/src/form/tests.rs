@@ -119,5 +119,8 @@ fn an_answer_is_read_back_as_its_type() {
         Ok(Some(Colour::DarkGreen))
     ));
     let empty = serde_json::from_str("{}").unwrap();
-    assert!(matches!(form.read::<Option<Colour>>("answer", &empty), Ok(None)));
+    assert!(matches!(
+        form.read::<Option<Colour>>("answer", &empty),
+        Ok(None)
+    ));
 }

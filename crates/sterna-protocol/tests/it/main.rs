@@ -1,0 +1,4 @@
+//! What the crate promises, checked from outside.
+#![cfg(test)]
+
+mod envelope;
