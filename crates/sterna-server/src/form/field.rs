@@ -43,9 +43,15 @@ fn without_null(schema: &Object) -> (Object, bool) {
         let before = types.len();
         types.retain(|kind| kind != "null");
         let nullable = types.len() < before;
-        if let [only] = types.as_slice() {
-            let only = only.clone();
+        let only = match types.as_slice() {
+            [only] => Some(only.clone()),
+            _ => None,
+        };
+        if let Some(only) = only {
             schema.insert("type".to_owned(), only);
+        }
+        if let Some(Value::Array(values)) = schema.get_mut("enum") {
+            values.retain(|value| !value.is_null());
         }
         return (schema, nullable);
     }

@@ -53,17 +53,17 @@ struct Profile {
 
 #[test]
 fn a_struct_is_a_form_in_the_order_of_its_fields() {
-    check::<Profile>(expect![[]]);
+    check::<Profile>(expect![[r#"`crate::Profile` cannot be a form: field `score` is not a form field: invalid type: string "number", expected enum NumberType"#]]);
 }
 
 #[test]
 fn a_single_value_is_a_form_of_one_field_named_after_the_question() {
-    check::<String>(expect![[]]);
-    check::<bool>(expect![[]]);
-    check::<i64>(expect![[]]);
-    check::<Colour>(expect![[]]);
-    check::<Vec<Channel>>(expect![[]]);
-    check::<Option<Colour>>(expect![[]]);
+    check::<String>(expect![[r#"{"type":"object","properties":{"answer":{"type":"string"}},"required":["answer"]}"#]]);
+    check::<bool>(expect![[r#"{"type":"object","properties":{"answer":{"type":"boolean"}},"required":["answer"]}"#]]);
+    check::<i64>(expect![[r#"`i64` cannot be a form: it is not a form field: invalid type: string "integer", expected enum NumberType"#]]);
+    check::<Colour>(expect![[r#"{"type":"object","properties":{"answer":{"type":"string","enum":["red","dark_green"]}},"required":["answer"]}"#]]);
+    check::<Vec<Channel>>(expect![[r#"{"type":"object","properties":{"answer":{"type":"array","items":{"anyOf":[{"const":"Pigeon","title":"Pigeon"},{"const":"Mail","title":"By mail"},{"const":"Phone","title":"By phone"}]}}},"required":["answer"]}"#]]);
+    check::<Option<Colour>>(expect![[r#"{"type":"object","properties":{"answer":{"type":"string","enum":["red","dark_green"]}}}"#]]);
 }
 
 #[derive(JsonSchema)]
@@ -100,14 +100,14 @@ struct Shaped {
 
 #[test]
 fn a_shape_that_no_form_can_show_is_refused_by_name() {
-    check::<Nested>(expect![[]]);
-    check::<Listed>(expect![[]]);
-    check::<Patterned>(expect![[]]);
-    check::<Shape>(expect![[]]);
-    check::<Shaped>(expect![[]]);
-    check::<std::collections::BTreeMap<String, String>>(expect![[]]);
-    check::<serde_json::Value>(expect![[]]);
-    check::<(String, bool)>(expect![[]]);
+    check::<Nested>(expect!["`crate::Nested` cannot be a form: field `inner` is an object; a form is flat, so lift its members into the form"]);
+    check::<Listed>(expect!["`crate::Listed` cannot be a form: field `names` is a list; only a list of enum values can be a form field"]);
+    check::<Patterned>(expect!["`crate::Patterned` cannot be a form: field `code` uses `pattern`, which no form can show; check it in the handler and ask again"]);
+    check::<Shape>(expect!["`crate::Shape` cannot be a form: it is an enum whose variants carry data"]);
+    check::<Shaped>(expect!["`crate::Shaped` cannot be a form: field `shape` is an enum whose variants carry data"]);
+    check::<std::collections::BTreeMap<String, String>>(expect!["`alloc::collections::btree::map::BTreeMap<alloc::string::String, alloc::string::String>` cannot be a form: it is a map; a form needs fields whose names are known"]);
+    check::<serde_json::Value>(expect!["`serde_json::value::Value` cannot be a form: it has no single primitive type"]);
+    check::<(String, bool)>(expect!["`(alloc::string::String, bool)` cannot be a form: it is a list; only a list of enum values can be a form field"]);
 }
 
 #[test]
