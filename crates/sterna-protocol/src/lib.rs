@@ -2,7 +2,10 @@
 
 #[macro_use]
 pub mod json;
+pub mod http;
 pub mod jsonrpc;
+pub mod lines;
+pub mod sse;
 
 #[macro_use]
 pub mod caching;

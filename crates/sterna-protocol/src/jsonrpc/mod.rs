@@ -21,3 +21,4 @@ pub use error::{ErrorCode, ErrorObject};
 pub use fault::{DecodeError, Fault};
 pub use id::RequestId;
 pub use message::{ErrorResponse, Message, Notification, Request, ResultResponse};
+pub(crate) use text::Text;

@@ -2,3 +2,6 @@
 #![cfg(test)]
 
 mod envelope;
+mod headers;
+mod lines;
+mod sse;
