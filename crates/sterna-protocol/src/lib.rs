@@ -8,6 +8,8 @@ pub mod lines;
 pub mod sse;
 
 #[macro_use]
+pub mod methods;
+#[macro_use]
 pub mod caching;
 pub mod cancellation;
 pub mod capabilities;
@@ -18,14 +20,18 @@ pub mod elicitation;
 pub mod errors;
 pub mod implementation;
 pub mod input;
+pub mod legacy;
 pub mod logging;
 pub mod meta;
 pub mod pagination;
 pub mod progress;
 pub mod prompt;
 pub mod resource;
+pub mod result;
 pub mod roots;
 pub mod sampling;
+pub mod sep2322;
 pub mod subscription;
+pub mod tasks;
 pub mod tool;
 pub mod version;

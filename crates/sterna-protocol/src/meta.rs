@@ -122,21 +122,6 @@ members!(ResultMeta {
     rest: extra
 });
 
-/// A result that says nothing but that all went well.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct EmptyResult {
-    /// What the result says about itself.
-    pub meta: Option<ResultMeta>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-members!(EmptyResult {
-    optional: meta = "_meta";
-    rest: extra
-});
-
 /// The `_meta` of a notification.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]

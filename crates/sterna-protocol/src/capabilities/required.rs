@@ -155,12 +155,20 @@ mod tests {
             r#"{"elicitation":{}}"#,
             expect![[r#"{"elicitation":{"form":{}}}"#]],
         );
-        check("{}", r#"{"elicitation":{"form":{},"url":{}}}"#, expect![[r#"{"elicitation":{"form":{},"url":{}}}"#]]);
+        check(
+            "{}",
+            r#"{"elicitation":{"form":{},"url":{}}}"#,
+            expect![[r#"{"elicitation":{"form":{},"url":{}}}"#]],
+        );
     }
 
     #[test]
     fn sampling_with_tools_needs_its_own_word() {
-        check(r#"{"sampling":{}}"#, r#"{"sampling":{}}"#, expect!["nothing"]);
+        check(
+            r#"{"sampling":{}}"#,
+            r#"{"sampling":{}}"#,
+            expect!["nothing"],
+        );
         check(
             r#"{"sampling":{}}"#,
             r#"{"sampling":{"tools":{}}}"#,

@@ -211,8 +211,7 @@ members!(NumberSchema {
 });
 
 /// Whether a number must be whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "JSON Schema has these two types of number"
@@ -222,6 +221,25 @@ pub enum NumberType {
     Integer,
     /// Whole or not.
     Number,
+}
+
+impl Serialize for NumberType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            Self::Integer => "integer",
+            Self::Number => "number",
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for NumberType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match String::deserialize(deserializer)?.as_str() {
+            "integer" => Ok(Self::Integer),
+            "number" => Ok(Self::Number),
+            other => Err(de::Error::unknown_variant(other, &["integer", "number"])),
+        }
+    }
 }
 
 /// A field for yes or no.
