@@ -1,0 +1,11 @@
+//! What a server and an operator can rely on.
+#![cfg(test)]
+
+mod budget;
+mod golden;
+mod laws;
+mod refusals;
+mod reload;
+mod rotation;
+mod spill;
+mod stage;
