@@ -1,0 +1,18 @@
+//! The edge and its guards, over real sockets.
+#![cfg(test)]
+
+mod desk;
+mod issuer;
+mod wire;
+
+mod http2;
+mod limits;
+mod mounted;
+mod oauth;
+mod parallel;
+mod probes;
+mod routes;
+mod shutdown;
+mod slow;
+mod smuggling;
+mod streams;
