@@ -35,3 +35,6 @@ pub mod subscription;
 pub mod tasks;
 pub mod tool;
 pub mod version;
+
+#[cfg(test)]
+mod laws;

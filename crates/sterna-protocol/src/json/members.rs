@@ -38,6 +38,8 @@ macro_rules! members {
             write_members!({ $($table)* });
         }
 
+        sample_members!($type { $($table)* });
+
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 $crate::json::write_object(self, serializer)
@@ -96,6 +98,27 @@ macro_rules! write_members {
                 map.serialize_entry($optional_name, value)?;
             })+)?
             $(self.$rest.write(map))? $(self.$base.write(map))?
+        }
+    };
+}
+
+/// Lets the property tests make up a value, field by field.
+macro_rules! sample_members {
+    ($type:ident {
+        $(tag: $tag:literal = $value:literal;)?
+        $(required: $($required:ident = $required_name:literal),+;)?
+        $(optional: $($optional:ident = $optional_name:literal),+;)?
+        $(rest: $rest:ident)? $(base: $base:ident)?
+    }) => {
+        #[cfg(test)]
+        impl $crate::laws::Sample for $type {
+            fn sample(source: &mut $crate::laws::Source<'_>) -> Self {
+                Self {
+                    $($($required: source.draw(),)+)?
+                    $($($optional: source.draw(),)+)?
+                    $($rest: source.draw(),)? $($base: source.draw(),)?
+                }
+            }
         }
     };
 }

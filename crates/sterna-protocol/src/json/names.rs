@@ -45,6 +45,13 @@ macro_rules! names {
             }
         }
 
+        #[cfg(test)]
+        impl $crate::laws::Sample for $type {
+            fn sample(source: &mut $crate::laws::Source<'_>) -> Self {
+                Self::from(source.name(&[$($name,)+]).as_str())
+            }
+        }
+
         impl std::fmt::Display for $type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.as_str())

@@ -27,7 +27,7 @@ requests! {
     /// Calls a task off.
     CancelTask = "tasks/cancel": TaskRequestParams => Untagged<TaskResult>,
     /// Suggests how an argument goes on.
-    Complete = "completion/complete": CompleteRequestParams => Untagged<CompleteResult>,
+    CompleteArgument = "completion/complete": CompleteRequestParams => Untagged<CompleteResult>,
     /// Has a model write something.
     CreateMessage = "sampling/createMessage": CreateMessageRequestParams
         => Untagged<CreateMessageResult>,
@@ -96,7 +96,7 @@ family! {
     /// What a client asks a server.
     #[expect(clippy::large_enum_variant, reason = "taken apart as soon as it is read")]
     ClientRequest, ClientMethod: Request {
-        CallTool, CancelTask, Complete, GetPrompt, GetTask, GetTaskPayload, Initialize,
+        CallTool, CancelTask, CompleteArgument, GetPrompt, GetTask, GetTaskPayload, Initialize,
         ListPrompts, ListResourceTemplates, ListResources, ListTasks, ListTools, Ping,
         ReadResource, SetLevel, Subscribe, Unsubscribe,
     }

@@ -36,11 +36,11 @@ pub use initialize::{InitializeRequestParams, InitializeResult};
 pub use meta::{CancelledNotificationParams, RequestMeta, RequestParams};
 pub use methods::{
     CallTool, CancelTask, Cancelled, ClientMethod, ClientNotification, ClientNotificationMethod,
-    ClientRequest, Complete, CreateMessage, Elicit, ElicitationComplete, GetPrompt, GetTask,
-    GetTaskPayload, Initialize, Initialized, ListPrompts, ListResourceTemplates, ListResources,
-    ListRoots, ListTasks, ListTools, LoggingMessage, Ping, Progress, PromptListChanged,
-    ReadResource, ResourceListChanged, ResourceUpdated, RootsListChanged, ServerMethod,
-    ServerNotification, ServerNotificationMethod, ServerRequest, SetLevel, Subscribe,
+    ClientRequest, CompleteArgument, CreateMessage, Elicit, ElicitationComplete, GetPrompt,
+    GetTask, GetTaskPayload, Initialize, Initialized, ListPrompts, ListResourceTemplates,
+    ListResources, ListRoots, ListTasks, ListTools, LoggingMessage, Ping, Progress,
+    PromptListChanged, ReadResource, ResourceListChanged, ResourceUpdated, RootsListChanged,
+    ServerMethod, ServerNotification, ServerNotificationMethod, ServerRequest, SetLevel, Subscribe,
     TaskStatusChanged, ToolListChanged, Unsubscribe,
 };
 pub use requests::{

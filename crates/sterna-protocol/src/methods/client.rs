@@ -7,7 +7,7 @@ use crate::prompt::{GetPromptRequestParams, GetPromptResult, ListPromptsResult};
 use crate::resource::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceRequestParams, ReadResourceResult,
 };
-use crate::result::{self, Outcome};
+use crate::result::{Complete, Outcome};
 use crate::subscription::{SubscriptionsListenRequestParams, SubscriptionsListenResult};
 use crate::tasks::CreateTaskResult;
 use crate::tool::{CallToolRequestParams, CallToolResult, ListToolsResult};
@@ -19,32 +19,32 @@ requests! {
     /// result.
     CallTool = "tools/call": CallToolRequestParams => Outcome<CallToolResult, CreateTaskResult>,
     /// Suggests how an argument goes on.
-    Complete = "completion/complete": CompleteRequestParams => result::Complete<CompleteResult>,
+    CompleteArgument = "completion/complete": CompleteRequestParams => Complete<CompleteResult>,
     /// Asks what the server is and which revisions it speaks.
-    Discover = "server/discover": RequestParams => result::Complete<DiscoverResult>,
+    Discover = "server/discover": RequestParams => Complete<DiscoverResult>,
     /// Has a prompt written.
     GetPrompt = "prompts/get": GetPromptRequestParams => Outcome<GetPromptResult>,
     /// Lists the prompts.
-    ListPrompts = "prompts/list": PaginatedRequestParams => result::Complete<ListPromptsResult>,
+    ListPrompts = "prompts/list": PaginatedRequestParams => Complete<ListPromptsResult>,
     /// Lists the patterns of resources.
     ListResourceTemplates = "resources/templates/list": PaginatedRequestParams
-        => result::Complete<ListResourceTemplatesResult>,
+        => Complete<ListResourceTemplatesResult>,
     /// Lists the resources.
     ListResources = "resources/list": PaginatedRequestParams
-        => result::Complete<ListResourcesResult>,
+        => Complete<ListResourcesResult>,
     /// Lists the tools.
-    ListTools = "tools/list": PaginatedRequestParams => result::Complete<ListToolsResult>,
+    ListTools = "tools/list": PaginatedRequestParams => Complete<ListToolsResult>,
     /// Reads a resource out.
     ReadResource = "resources/read": ReadResourceRequestParams => Outcome<ReadResourceResult>,
     /// Opens a stream of notifications.
     SubscriptionsListen = "subscriptions/listen": SubscriptionsListenRequestParams
-        => result::Complete<SubscriptionsListenResult>,
+        => Complete<SubscriptionsListenResult>,
 }
 
 family! {
     /// What a client asks a server.
     ClientRequest, ClientMethod: Request {
-        CallTool, Complete, Discover, GetPrompt, ListPrompts, ListResourceTemplates,
+        CallTool, CompleteArgument, Discover, GetPrompt, ListPrompts, ListResourceTemplates,
         ListResources, ListTools, ReadResource, SubscriptionsListen,
     }
 }

@@ -102,6 +102,15 @@ macro_rules! dispatch {
             }
         }
 
+        #[cfg(test)]
+        impl $crate::laws::Sample for $family {
+            fn sample(source: &mut $crate::laws::Source<'_>) -> Self {
+                match *source.pick($methods::ALL) {
+                    $($methods::$method => Self::$method(source.draw()),)+
+                }
+            }
+        }
+
         impl serde::Serialize for $family {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {

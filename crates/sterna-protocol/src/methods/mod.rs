@@ -33,9 +33,9 @@ mod or;
 mod server;
 
 pub use client::{
-    CallTool, ClientMethod, ClientNotification, ClientNotificationMethod, ClientRequest, Complete,
-    Discover, GetPrompt, ListPrompts, ListResourceTemplates, ListResources, ListTools,
-    ReadResource, SubscriptionsListen,
+    CallTool, ClientMethod, ClientNotification, ClientNotificationMethod, ClientRequest,
+    CompleteArgument, Discover, GetPrompt, ListPrompts, ListResourceTemplates, ListResources,
+    ListTools, ReadResource, SubscriptionsListen,
 };
 pub use or::Or;
 pub use server::{
