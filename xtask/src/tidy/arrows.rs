@@ -42,6 +42,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-client",
         ],
     ),
+    (
+        "conformance-server",
+        &["sterna-protocol", "sterna-flow", "sterna-server"],
+    ),
     ("xtask", &[]),
 ];
 
