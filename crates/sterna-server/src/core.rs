@@ -13,12 +13,13 @@ use sterna_seal::{Budget, Lifetimes, Realm, SharedKeyring};
 use crate::changes::Changes;
 use crate::edge::Shutdown;
 use crate::modern::Lists;
-use crate::offer::Offers;
+use crate::offer::{Extensions, Offers};
 
 /// A server as it was built: it does not change while it runs.
 pub(crate) struct Core {
     pub(crate) info: Implementation,
     pub(crate) offers: Offers,
+    pub(crate) extensions: Extensions,
     pub(crate) lists: Lists,
     pub(crate) keys: Arc<SharedKeyring>,
     pub(crate) realm: Realm,

@@ -24,5 +24,5 @@ pub use form::NotAForm;
 pub use handler::{
     IntoPromptResult, IntoResourceResult, IntoToolResult, Json, RequestError, ToolError,
 };
-pub use offer::{Offer, Prompt, Resource, ResourceTemplate, Tool, Typed, Uri};
+pub use offer::{Extension, Offer, Prompt, Resource, ResourceTemplate, Tool, Typed, Uri};
 pub use server::{BuildError, Mcp, Server, ServerConfig, Service, StartError};

@@ -51,7 +51,8 @@ pub(super) fn explain(error: DecodeError, body: &[u8], headers: &HeaderMap) -> F
     }
 }
 
-fn check_raw(body: &[u8], headers: &HeaderMap) -> Result<(), Failure> {
+/// Checks a request whose parameters have not been looked at.
+pub(super) fn check_raw(body: &[u8], headers: &HeaderMap) -> Result<(), Failure> {
     #[derive(Deserialize)]
     struct Params {
         #[serde(rename = "_meta")]

@@ -3,6 +3,7 @@
 mod admit;
 mod calls;
 mod dispatch;
+mod extension;
 mod listen;
 mod lists;
 mod write;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 use http::{Response, StatusCode};
 use serde::de::IgnoredAny;
-use sterna_protocol::jsonrpc::Message;
+use sterna_protocol::jsonrpc::{DecodeError, Message};
 use sterna_protocol::methods::{ClientNotification, ClientRequest};
 
 pub(crate) use lists::Lists;
@@ -38,6 +39,12 @@ pub(crate) async fn answer(core: Arc<Core>, inbound: Inbound) -> Response<EdgeBo
         // HTTP-S5. On HTTP a client cancels by closing the stream, so there is nothing to do.
         Ok(Message::Notification(_)) => reply::accepted(),
         Ok(Message::Result(_) | Message::Error(_)) => not_accepted(),
+        Err(DecodeError::UnknownMethod {
+            id: Some(id),
+            method,
+        }) if core.extensions.method(&method).is_some() => {
+            extension::serve(core, inbound, id, &method).await
+        }
         Err(error) if error.request_id().is_none() && is_notification(&body) => not_accepted(),
         Err(error) => {
             let id = error.request_id().cloned();

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod complete;
+mod extension;
 mod input;
 mod prompt;
 mod resource;
@@ -12,6 +13,8 @@ mod uri_template;
 use std::collections::HashMap;
 
 pub use complete::Typed;
+pub use extension::Extension;
+pub(crate) use extension::Extensions;
 pub use prompt::Prompt;
 pub use resource::{Resource, Uri};
 pub use template::ResourceTemplate;

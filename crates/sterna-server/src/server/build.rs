@@ -19,13 +19,14 @@ use crate::auth::Gate;
 use crate::changes::Changes;
 use crate::core::Core;
 use crate::modern::Lists;
-use crate::offer::Offers;
+use crate::offer::{Extensions, Offers};
 
 pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     let Server {
         info,
         instructions,
         offers: offered,
+        extensions: spoken,
         states,
         keys,
         gate,
@@ -40,6 +41,12 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
             problems.push(problem);
         }
     }
+    let mut extensions = Extensions::default();
+    for extension in spoken {
+        if let Err(problem) = extensions.put(extension) {
+            problems.push(problem);
+        }
+    }
     let has_keys = keys.is_some();
     let keys = match keys {
         Some(keys) => keys,
@@ -51,7 +58,8 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     if !problems.is_empty() {
         return Err(BuildError::new(problems));
     }
-    let mut discover = DiscoverResult::new(vec![ProtocolVersion::V2026_07_28], declare(&offers));
+    let capabilities = declare(&offers, &extensions);
+    let mut discover = DiscoverResult::new(vec![ProtocolVersion::V2026_07_28], capabilities);
     discover.instructions = instructions;
     let meta = ResultMeta::of(info.clone());
     let lists = Lists::write(&offers, discover, &config.caching, config.page, &meta);
@@ -70,6 +78,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         changes: Changes::default(),
         states,
         offers,
+        extensions,
         info,
     };
     edge.legacy = false;
@@ -81,7 +90,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
 }
 
 /// What is really there is declared, and nothing else (DISC-S2).
-fn declare(offers: &Offers) -> ServerCapabilities {
+fn declare(offers: &Offers, extensions: &Extensions) -> ServerCapabilities {
     let mut capabilities = ServerCapabilities::default();
     if !offers.tools.is_empty() {
         let mut tools = ToolsCapability::default();
@@ -102,6 +111,10 @@ fn declare(offers: &Offers) -> ServerCapabilities {
     capabilities.completions = offers.completes().then(JsonObject::new);
     // LOG-S1: every handler has a log.
     capabilities.logging = Some(JsonObject::new());
+    for (id, settings) in extensions.declared() {
+        let declared = capabilities.extensions.get_or_insert_default();
+        declared.insert(id.clone(), settings.clone());
+    }
     capabilities
 }
 

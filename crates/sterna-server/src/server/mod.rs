@@ -24,7 +24,7 @@ use crate::core::States;
 use crate::cx::Cx;
 use crate::edge::{EdgeConfig, Probes};
 use crate::handler::{IntoPromptResult, IntoResourceResult, IntoToolResult};
-use crate::offer::{Offer, Prompt, Resource, ResourceTemplate, Tool, Uri};
+use crate::offer::{Extension, Offer, Prompt, Resource, ResourceTemplate, Tool, Uri};
 
 /// A server that is being put together.
 ///
@@ -57,6 +57,7 @@ pub struct Server {
     info: Implementation,
     instructions: Option<String>,
     offers: Vec<Offer>,
+    extensions: Vec<Extension>,
     states: States,
     keys: Option<Arc<SharedKeyring>>,
     gate: Option<Gate>,
@@ -72,6 +73,7 @@ impl Server {
             info: Implementation::new(name, version),
             instructions: None,
             offers: Vec::new(),
+            extensions: Vec::new(),
             states: States::default(),
             keys: None,
             gate: None,
@@ -127,6 +129,12 @@ impl Server {
     /// [`ResourceTemplate`]. Lists keep this order.
     pub fn offer(mut self, offer: impl Into<Offer>) -> Self {
         self.offers.push(offer.into());
+        self
+    }
+
+    /// Speaks an [`Extension`] of the protocol.
+    pub fn extension(mut self, extension: Extension) -> Self {
+        self.extensions.push(extension);
         self
     }
 

@@ -1,9 +1,10 @@
 use expect_test::expect;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use sterna_server::{
-    Cx, Json, Refused, RequestError, ResourceTemplate, Server, Tool, ToolError, Typed, Uri,
+    Cx, Extension, Json, Refused, Request, RequestError, ResourceTemplate, Server, Tool, ToolError,
+    Typed, Uri,
 };
 
 use super::{Client, accept, show};
@@ -229,4 +230,48 @@ async fn suggestions_are_cut_off_at_a_hundred() {
         reply.error(),
         r#"200 -32602 "Unknown prompt or resource template""#
     );
+}
+
+async fn moon(_: Request, params: Value) -> Result<Value, RequestError> {
+    match params["day"].as_i64() {
+        Some(day) => Ok(json!({"phase": day % 4})),
+        None => Err(RequestError::invalid_params("on which day?")),
+    }
+}
+
+#[tokio::test]
+async fn an_extension_brings_its_own_methods() {
+    let open = Extension::new("com.example/moon").method("moon/phase", moon);
+    let closed = Extension::new("com.example/sun")
+        .declared_only()
+        .method("sun/phase", moon);
+    let client = Client::of(Server::new("sky", "1").extension(open).extension(closed));
+    let found = client
+        .send("server/discover", json!({}))
+        .await
+        .into_result();
+    let declared = &found["capabilities"]["extensions"];
+    assert_eq!(
+        declared,
+        &json!({"com.example/moon": {}, "com.example/sun": {}})
+    );
+    let result = client
+        .send("moon/phase", json!({"day": 6}))
+        .await
+        .into_result();
+    assert_eq!(
+        (&result["phase"], &result["resultType"]),
+        (&json!(2), &json!("complete"))
+    );
+    let reply = client.send("moon/phase", json!({})).await;
+    assert_eq!(reply.error(), r#"200 -32602 "on which day?""#);
+    let reply = client.send("sun/phase", json!({"day": 6})).await;
+    let missing = r#"{"requiredCapabilities":{"extensions":{"com.example/sun":{}}}}"#;
+    assert!(reply.error().ends_with(missing), "{}", reply.error());
+    let declares = client.with_capabilities(json!({"extensions": {"com.example/sun": {}}}));
+    let result = declares
+        .send("sun/phase", json!({"day": 6}))
+        .await
+        .into_result();
+    assert_eq!(result["phase"], 2);
 }
