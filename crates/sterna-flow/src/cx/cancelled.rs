@@ -1,0 +1,64 @@
+//! The wish that a handler should stop.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use super::Cx;
+use crate::shared::{Parked, Shared};
+
+impl<'a> Cx<'a> {
+    /// Resolves when somebody wants the flow to end.
+    ///
+    /// Steps may use it too, to stop early. A handler that does not care is
+    /// dropped at its next wait, and its compensations run.
+    pub fn cancelled(&self) -> Cancelled<'a> {
+        Cancelled {
+            shared: self.shared.clone(),
+            id: None,
+        }
+    }
+}
+
+/// The wish that a handler should stop. Made by
+/// [`Cx::cancelled`](crate::Cx::cancelled).
+#[must_use = "futures do nothing unless awaited"]
+pub struct Cancelled<'a> {
+    shared: Arc<Shared<'a>>,
+    id: Option<u64>,
+}
+
+impl Future for Cancelled<'_> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.get_mut();
+        let mut state = this.shared.lock();
+        if state.cancelled {
+            return Poll::Ready(());
+        }
+        let parked = Parked::new(&this.shared.root, cx.waker());
+        let id = *this.id.get_or_insert_with(|| {
+            state.watchers += 1;
+            state.watchers
+        });
+        state.cancel_watchers.insert(id, parked);
+        Poll::Pending
+    }
+}
+
+impl Drop for Cancelled<'_> {
+    fn drop(&mut self) {
+        if let Some(id) = self.id {
+            self.shared.lock().cancel_watchers.remove(&id);
+        }
+    }
+}
+
+impl fmt::Debug for Cancelled<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Cancelled")
+    }
+}

@@ -1,0 +1,293 @@
+//! What a handler is given: the ways to ask, to act and to wait.
+
+mod ask;
+mod body;
+mod cancelled;
+mod join_all;
+mod memo;
+mod moment;
+mod once;
+mod question;
+mod race;
+mod report;
+mod retry;
+mod step;
+mod step_error;
+mod value;
+mod work;
+
+use std::fmt;
+use std::future::Future;
+use std::panic::Location;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use ask::{Ask, AskWithin, Elapsed};
+pub use body::{Again, Body, Keyed, Plain};
+pub use cancelled::Cancelled;
+pub use join_all::JoinAll;
+pub use memo::Memo;
+pub use moment::{Checkpoint, Now, Sleep};
+pub use once::Once;
+pub use question::{Opaque, Pin, Question, Rejected};
+pub use race::{Arms, Race};
+pub use report::Standing;
+pub use retry::Retry;
+pub use step::Step;
+pub use step_error::{StepError, StepErrorKind};
+
+use crate::error::Error;
+use crate::flow_id::IdempotencyKey;
+use crate::journal::Kind;
+use crate::key::{Key, RANDOM, UNDO};
+use crate::random::{Random, Uuid};
+use crate::shared::{Shared, Ticket, Undo};
+
+/// A handler's way to ask, to act and to wait, so that all of it is remembered.
+///
+/// It belongs to one run of one handler: it cannot be cloned, stored or moved
+/// into another task.
+///
+/// ```compile_fail,E0521
+/// # use sterna_flow::Cx;
+/// async fn handler(cx: Cx<'_>, (): ()) -> Result<(), String> {
+///     tokio::spawn(async move { cx.now("start").await });
+///     Ok(())
+/// }
+/// ```
+///
+/// Everything is named. A name is used again for the next thing of the same
+/// kind (`row`, `row#2`, …); for things that are in progress at the same time,
+/// give each a [`scope`](Self::scope).
+pub struct Cx<'a> {
+    shared: Arc<Shared<'a>>,
+    scope: Option<Key>,
+    in_memo: bool,
+}
+
+impl<'a> Cx<'a> {
+    pub(crate) const fn new(shared: Arc<Shared<'a>>) -> Self {
+        Self {
+            shared,
+            scope: None,
+            in_memo: false,
+        }
+    }
+
+    /// Asks the client `question`.
+    ///
+    /// The answer counts for this very question: if its words have changed when
+    /// the answer comes, the client is asked again, as `name~2`.
+    #[track_caller]
+    pub fn ask<Q: Question>(&self, name: &str, question: Q) -> Ask<'a, Q> {
+        Ask::new(self.ticket(name, Kind::Answer), question)
+    }
+
+    /// Runs `body` and remembers its result; a replay gets the result and does
+    /// not run it.
+    ///
+    /// At least once: a step that was cut off runs again. An error of `body` is
+    /// remembered like a result.
+    ///
+    /// ```
+    /// # use sterna_flow::{Cx, StepError};
+    /// # async fn make_plan(service: &str) -> Result<String, std::io::Error> { Ok(service.to_owned()) }
+    /// async fn deploy(cx: Cx<'_>, service: String) -> Result<String, StepError> {
+    ///     let plan = cx.step("plan", || make_plan(&service)).await?;
+    ///     Ok(plan)
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn step<F, Fut, T, E>(&self, name: &str, body: F) -> Step<'a, Plain<F>>
+    where
+        F: FnOnce() -> Fut,
+        Fut: Future<Output = Result<T, E>>,
+        T: Serialize + DeserializeOwned,
+        E: fmt::Display,
+    {
+        Step::new(self.ticket(name, Kind::Step), Plain::new(body))
+    }
+
+    /// A [`step`](Self::step) that changes the world.
+    ///
+    /// It may be cut off after it has done its work, and then runs again with
+    /// the same key: hand the key to a service that knows what it has done.
+    /// Where there is none, use [`once`](Self::once).
+    #[track_caller]
+    pub fn effect<F, Fut, T, E>(&self, name: &str, body: F) -> Step<'a, Keyed<F>>
+    where
+        F: FnOnce(IdempotencyKey) -> Fut,
+        Fut: Future<Output = Result<T, E>>,
+        T: Serialize + DeserializeOwned,
+        E: fmt::Display,
+    {
+        Step::new(self.ticket(name, Kind::Step), Keyed::new(body)).effect(Location::caller())
+    }
+
+    /// An effect that happens at most once, whatever crashes and however often
+    /// a request is repeated.
+    ///
+    /// Needs a [`Ledger`](crate::Ledger); without one the effect does not run
+    /// and the run stops with [`Error::NoLedger`].
+    #[track_caller]
+    pub fn once<F, Fut, T, E>(&self, name: &str, body: F) -> Once<'a, Keyed<F>>
+    where
+        F: FnOnce(IdempotencyKey) -> Fut,
+        Fut: Future<Output = Result<T, E>>,
+        T: Serialize + DeserializeOwned,
+        E: fmt::Display,
+    {
+        Once::new(Step::new(self.ticket(name, Kind::Once), Keyed::new(body)))
+    }
+
+    /// What time it was when the handler first asked.
+    #[track_caller]
+    pub fn now(&self, name: &str) -> Now<'a> {
+        Now::new(self.ticket(name, Kind::Now))
+    }
+
+    /// Waits for `duration`, counted from when the handler first got here.
+    ///
+    /// In round trips a short sleep holds the request open; beside a question it
+    /// runs while the client is away.
+    #[track_caller]
+    pub fn sleep(&self, name: &str, duration: Duration) -> Sleep<'a> {
+        Sleep::new(self.ticket(name, Kind::Elapsed), duration)
+    }
+
+    /// A point at which an overloaded server may hand the flow to another one.
+    #[track_caller]
+    pub fn checkpoint(&self, name: &str) -> Checkpoint<'a> {
+        Checkpoint::new(self.ticket(name, Kind::Checkpoint))
+    }
+
+    /// Randomness that stays the same in every replay.
+    #[must_use]
+    pub fn random(&self, name: &str) -> Random {
+        let key = self.mark(name, RANDOM);
+        Random::derive(self.shared.engine.digest.clone(), &self.shared.flow, &key)
+    }
+
+    /// A UUID that stays the same in every replay.
+    #[must_use]
+    pub fn uuid(&self, name: &str) -> Uuid {
+        let key = self.mark(name, RANDOM);
+        Uuid::derive(&*self.shared.engine.digest, &self.shared.flow, &key)
+    }
+
+    /// Waits for the first of several futures, and remembers which it was.
+    ///
+    /// `tokio::select!` does that for questions and steps. This one is for races
+    /// with anything else: its result is remembered, so a replay cannot see
+    /// another winner.
+    #[track_caller]
+    pub fn race<'b, A>(&self, name: &str, arms: A) -> Race<'a, 'b, A::Output>
+    where
+        A: Arms<'b>,
+        A::Output: Serialize + DeserializeOwned,
+    {
+        Race::new(self.ticket(name, Kind::Race), arms.into_arms())
+    }
+
+    /// Waits for all of `futures`.
+    ///
+    /// Unlike `FuturesUnordered`, and `join_all` of more than thirty, it is no
+    /// executor of its own, so a suspension need not wait for it.
+    pub fn join_all<I>(&self, futures: I) -> JoinAll<I::Item>
+    where
+        I: IntoIterator,
+        I::Item: Future,
+    {
+        JoinAll::new(futures)
+    }
+
+    /// A context whose names are apart from all others, for one row of a loop or
+    /// one branch of a `join!`.
+    ///
+    /// The same scope may be entered again; its names go on where they were.
+    #[must_use]
+    pub fn scope(&self, name: impl fmt::Display) -> Self {
+        let mut text = String::new();
+        crate::key::write_key(&mut text, self.scope.as_ref(), &name.to_string());
+        Self {
+            shared: self.shared.clone(),
+            scope: Some(Key::new(&text)),
+            in_memo: self.in_memo,
+        }
+    }
+
+    /// Runs a part of the handler whose details need not be kept: when it has
+    /// ended, its result takes the place of everything recorded inside.
+    #[track_caller]
+    pub fn memo<F, Fut>(&self, name: &str, body: F) -> Memo<'a, F, Fut>
+    where
+        F: FnOnce(Self) -> Fut,
+        Fut: Future,
+        Fut::Output: Serialize + DeserializeOwned,
+    {
+        Memo::new(self.ticket(name, Kind::Memo), body)
+    }
+
+    fn inside_memo(shared: Arc<Shared<'a>>, memo: &Key) -> Self {
+        Self {
+            shared,
+            scope: Some(memo.memo_scope()),
+            in_memo: true,
+        }
+    }
+
+    /// Registers what to do if the flow fails or is cancelled from here on.
+    ///
+    /// Compensations run in reverse order, each at least once. In round trips
+    /// nothing of a flow is left if the client does not come back, so reserve
+    /// only what expires by itself, or run as a task.
+    pub fn undo<F, Fut, E>(&self, name: &str, compensation: F)
+    where
+        F: FnOnce(IdempotencyKey) -> Fut + Send + 'a,
+        Fut: Future<Output = Result<(), E>> + Send + 'a,
+        E: fmt::Display,
+    {
+        let key = self.mark(name, UNDO);
+        let mut state = self.shared.lock();
+        if self.in_memo {
+            state.fail(Error::UndoInMemo { key });
+            return;
+        }
+        state.undos.push(Undo {
+            key,
+            run: Box::new(|key| {
+                let compensating = compensation(key);
+                Box::pin(async { compensating.await.map_err(|error| error.to_string()) })
+            }),
+        });
+    }
+
+    #[track_caller]
+    fn ticket(&self, name: &str, wants: Kind) -> Ticket<'a> {
+        let at = Location::caller();
+        Ticket::new(&self.shared, self.scope.as_ref(), name, wants, at)
+    }
+
+    /// A name for something that is no future.
+    fn mark(&self, name: &str, mark: char) -> Key {
+        let mut state = self.shared.lock();
+        match state.name(self.scope.as_ref(), name, Some(mark)) {
+            Ok(name) => name.key,
+            Err(error) => {
+                state.fail(error);
+                Key::new(name)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Cx<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cx")
+            .field("scope", &self.scope)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,59 @@
+//! An effect that happens at most once.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use super::body::Body;
+use super::step::Step;
+use super::step_error::StepError;
+
+/// An effect that happens at most once. Made by [`Cx::once`](crate::Cx::once).
+///
+/// It is claimed in the ledger before it runs. Whoever finds it claimed gets
+/// its result, or [`Ambiguous`](crate::StepErrorKind::Ambiguous) if there is
+/// none: then it may have happened, and only the author can find out. It is
+/// never tried twice.
+///
+/// # Cancel safety
+///
+/// Dropping it after it has begun leaves it claimed without a result.
+#[must_use = "an effect happens when it is awaited"]
+pub struct Once<'a, B: Body>(Step<'a, B>);
+
+impl<'a, B: Body> Once<'a, B> {
+    pub(super) const fn new(step: Step<'a, B>) -> Self {
+        Self(step.at_most_once())
+    }
+
+    /// Stops it after `duration`; it may have happened nevertheless.
+    pub fn timeout(self, duration: Duration) -> Self {
+        Self(self.0.timeout(duration))
+    }
+
+    /// Marks the result as secret, for whoever stores the journal.
+    pub fn secret(self) -> Self {
+        Self(self.0.secret())
+    }
+
+    /// Accepts a result that an older build recorded under the name `old`.
+    pub fn aka(self, old: &str) -> Self {
+        Self(self.0.aka(old))
+    }
+}
+
+impl<B: Body> Future for Once<'_, B> {
+    type Output = Result<B::Value, StepError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.get_mut().0).poll(cx)
+    }
+}
+
+impl<B: Body> fmt::Debug for Once<'_, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Once({:?})", self.0)
+    }
+}

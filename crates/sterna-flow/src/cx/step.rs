@@ -1,0 +1,196 @@
+//! A step on its way to its result.
+
+use std::fmt;
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::body::{Again, Body};
+use super::retry::Retry;
+use super::step_error::StepError;
+use super::work::{Options, Work};
+use crate::error::Error;
+use crate::fingerprint::Fingerprint;
+use crate::journal::Entry;
+use crate::shared::{Changed, Ticket, Turn};
+
+/// A step on its way to its result. Made by [`Cx::step`](crate::Cx::step) and
+/// [`Cx::effect`](crate::Cx::effect).
+///
+/// The result is kept as JSON: it describes itself, so a type that gains an
+/// optional field can still be read by the next build.
+///
+/// # Cancel safety
+///
+/// Dropping it stops its body; nothing is remembered, and if the handler gets
+/// there again, the body runs from its beginning.
+#[must_use = "a step runs when it is awaited"]
+pub struct Step<'a, B: Body> {
+    ticket: Ticket<'a>,
+    body: B,
+    options: Options<B::Error>,
+    work: Option<Work<B::Attempt>>,
+}
+
+impl<'a, B: Body> Step<'a, B> {
+    pub(super) fn new(ticket: Ticket<'a>, body: B) -> Self {
+        Self {
+            ticket,
+            body,
+            options: Options::default(),
+            work: None,
+        }
+    }
+
+    pub(super) const fn effect(mut self, at: &'static Location<'static>) -> Self {
+        self.options.effect = Some(at);
+        self
+    }
+
+    pub(super) const fn at_most_once(mut self) -> Self {
+        self.options.at_most_once = true;
+        self
+    }
+
+    /// Tries again when the body fails. The last error is the step's error.
+    pub fn retry(self, retry: Retry) -> Step<'a, Again<B>>
+    where
+        Again<B>: Body<Error = B::Error>,
+    {
+        let mut options = self.options;
+        options.retry = retry;
+        Step {
+            ticket: self.ticket,
+            body: Again(self.body),
+            options,
+            work: None,
+        }
+    }
+
+    /// Tries again only after errors for which `worth_it` says so.
+    pub fn retry_if(mut self, worth_it: impl Fn(&B::Error) -> bool + Send + 'static) -> Self {
+        self.options.retry_if = Some(Box::new(worth_it));
+        self
+    }
+
+    /// Says which errors are no result of the step.
+    ///
+    /// After the last try such an error is not remembered and the handler never
+    /// sees it: the run stops with [`Error::Transient`], and the step runs again
+    /// when the request is repeated.
+    pub fn transient(mut self, passes: impl Fn(&B::Error) -> bool + Send + 'static) -> Self {
+        self.options.transient = Some(Box::new(passes));
+        self
+    }
+
+    /// Stops each try after `duration`.
+    pub const fn timeout(mut self, duration: Duration) -> Self {
+        self.options.timeout = Some(duration);
+        self
+    }
+
+    /// Remembers what the result was made from, and says what happens when
+    /// that has changed.
+    pub fn input(mut self, input: &(impl Serialize + ?Sized), changed: Changed) -> Self {
+        match serde_json::to_vec(input) {
+            Ok(bytes) => {
+                let digest = &*self.ticket.shared().engine.digest;
+                let fingerprint = Fingerprint::of(digest, &[&bytes]);
+                self.ticket.pin(fingerprint, changed);
+                self.options.input = Some(fingerprint);
+            }
+            Err(error) => self.ticket.fail(Error::Unrecordable {
+                key: self.ticket.key(),
+                message: error.to_string(),
+            }),
+        }
+        self
+    }
+
+    /// Keeps the result in the blob store, and only a reference in the journal.
+    pub const fn by_ref(mut self) -> Self {
+        self.options.by_ref = true;
+        self
+    }
+
+    /// Marks the result as secret, for whoever stores the journal.
+    pub const fn secret(mut self) -> Self {
+        self.options.secret = true;
+        self
+    }
+
+    /// Accepts a result that an older build recorded under the name `old`.
+    pub fn aka(self, old: &str) -> Self {
+        self.ticket.alias(old);
+        self
+    }
+
+    /// Runs again if the recorded result is of a type that cannot be read now.
+    pub const fn rerun_if_unreadable(mut self) -> Self {
+        self.options.rerun_if_unreadable = true;
+        self
+    }
+
+    /// What the handler gets, or nothing if the step must run again or the run
+    /// must stop.
+    fn take(&mut self, entry: Entry) -> Option<Result<B::Value, StepError>> {
+        if entry.failed {
+            self.ticket.finish();
+            return Some(Err(StepError::decode(entry.key, &entry.value)));
+        }
+        match serde_json::from_slice(&entry.value) {
+            Ok(value) => {
+                self.ticket.finish();
+                Some(Ok(value))
+            }
+            Err(_) if self.options.rerun_if_unreadable => {
+                // What runs again was written by this build.
+                self.options.rerun_if_unreadable = false;
+                self.ticket.run_again();
+                None
+            }
+            Err(error) => {
+                let message = error.to_string();
+                let key = entry.key;
+                self.ticket.fail(Error::Unreadable { key, message });
+                None
+            }
+        }
+    }
+}
+
+impl<B: Body> Future for Step<'_, B> {
+    type Output = Result<B::Value, StepError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        loop {
+            if let Some(work) = &mut this.work {
+                ready!(work.poll(&this.ticket, &mut this.body, &this.options, cx));
+                this.work = None;
+            }
+            match this.ticket.poll(cx) {
+                Turn::Told(entry) => {
+                    if let Some(result) = this.take(entry) {
+                        return Poll::Ready(result);
+                    }
+                }
+                Turn::Start => this.work = Work::begin(&this.ticket, &this.options, cx),
+                Turn::Ask(_) | Turn::Wait => return Poll::Pending,
+            }
+        }
+    }
+}
+
+// The closure is only ever called, and a try in progress is in a box.
+impl<B: Body> Unpin for Step<'_, B> {}
+
+impl<B: Body> fmt::Debug for Step<'_, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Step({})", self.ticket.key())
+    }
+}

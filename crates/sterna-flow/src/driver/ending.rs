@@ -1,0 +1,215 @@
+//! The end of a run: let go of the handler, compensate, say how it went.
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+
+use super::Driver;
+use super::outcome::{Outcome, Suspended};
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+use crate::journal::{Entry, Journal, Kind};
+use crate::key::Key;
+use crate::shared::Compensating;
+
+/// How a run is ending.
+pub(super) struct Ending<'a, R> {
+    verdict: Option<Verdict<R>>,
+    undoing: Option<(Key, Compensating<'a>)>,
+    over: bool,
+}
+
+enum Verdict<R> {
+    Cancelled,
+    /// Stopped for good, so that nothing will ever go on from here.
+    Compensated(Error),
+    Returned(R),
+    Shed(Journal),
+    Stopped(Error),
+    Suspended(Suspended),
+}
+
+impl<R> Default for Ending<'_, R> {
+    fn default() -> Self {
+        Self {
+            verdict: None,
+            undoing: None,
+            over: false,
+        }
+    }
+}
+
+impl<R> Ending<'_, R> {
+    pub(super) const fn has_begun(&self) -> bool {
+        self.over || self.verdict.is_some()
+    }
+
+    pub(super) fn returned(&mut self, output: R) {
+        self.set(Verdict::Returned(output));
+    }
+
+    pub(super) fn suspend(&mut self, suspended: Suspended) {
+        self.set(Verdict::Suspended(suspended));
+    }
+
+    pub(super) fn shed(&mut self, journal: Journal) {
+        self.set(Verdict::Shed(journal));
+    }
+
+    pub(super) fn cancel(&mut self) {
+        self.set(Verdict::Cancelled);
+    }
+
+    pub(super) fn compensate(&mut self, error: Error) {
+        self.set(Verdict::Compensated(error));
+    }
+
+    /// An error of the engine overrules whatever the handler made of it.
+    pub(super) fn stop(&mut self, error: Error) {
+        self.undoing = None;
+        self.verdict = Some(Verdict::Stopped(error));
+    }
+
+    fn set(&mut self, verdict: Verdict<R>) {
+        if !self.has_begun() {
+            self.verdict = Some(verdict);
+        }
+    }
+}
+
+impl<F, T, E> Driver<'_, F>
+where
+    F: Future<Output = Result<T, E>> + ?Sized,
+{
+    /// Goes on ending; pending while something must be written or undone.
+    pub(super) fn end(&mut self) -> Poll<Outcome<T, E>> {
+        let Some(verdict) = &self.ending.verdict else {
+            return Poll::Pending;
+        };
+        let fails = matches!(
+            verdict,
+            Verdict::Cancelled | Verdict::Compensated(_) | Verdict::Returned(Err(_))
+        );
+        let writes = fails || matches!(verdict, Verdict::Returned(_));
+        self.let_go_of_handler();
+        if fails && self.undo().is_pending() {
+            return Poll::Pending;
+        }
+        if writes {
+            self.write();
+            if self.is_busy(&self.shared.lock()) {
+                return Poll::Pending;
+            }
+        }
+        self.ending.over = true;
+        let outcome = match self.ending.verdict.take() {
+            None => return Poll::Pending,
+            Some(Verdict::Cancelled) => Outcome::Cancelled,
+            Some(Verdict::Compensated(error) | Verdict::Stopped(error)) => Outcome::Stopped(error),
+            Some(Verdict::Returned(Err(error))) => Outcome::Failed(error),
+            Some(Verdict::Returned(Ok(value))) => {
+                self.report_orphans();
+                Outcome::Finished(value)
+            }
+            Some(Verdict::Shed(journal)) => Outcome::Shed(journal),
+            Some(Verdict::Suspended(suspended)) => Outcome::Suspended(suspended),
+        };
+        drop(self.shared.close());
+        Poll::Ready(outcome)
+    }
+
+    /// Drops the handler. Whatever its destructors do with their context comes
+    /// too late to change anything.
+    fn let_go_of_handler(&mut self) {
+        let Some(handler) = self.handler.take() else {
+            return;
+        };
+        self.shared.lock().closed = true;
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(handler))) {
+            let message = panic_message(&*panic);
+            let dropped = Diagnostic::DropPanicked { message };
+            self.shared.lock().diagnostics.push(dropped);
+        }
+    }
+
+    /// Runs the compensations, last one first.
+    fn undo(&mut self) -> Poll<()> {
+        loop {
+            let Some((key, undoing)) = &mut self.ending.undoing else {
+                if self.begin_undo() {
+                    continue;
+                }
+                return Poll::Ready(());
+            };
+            let mut cx = Context::from_waker(&self.waker);
+            let undone = match catch_unwind(AssertUnwindSafe(|| undoing.as_mut().poll(&mut cx))) {
+                Ok(Poll::Pending) => return Poll::Pending,
+                Ok(Poll::Ready(undone)) => undone,
+                Err(panic) => Err(panic_message(&*panic)),
+            };
+            let key = key.clone();
+            self.ending.undoing = None;
+            self.undone(key, undone);
+        }
+    }
+
+    /// Begins the next compensation that has not run, if there is one.
+    fn begin_undo(&mut self) -> bool {
+        loop {
+            let mut state = self.shared.lock();
+            let Some(undo) = state.undos.pop() else {
+                return false;
+            };
+            if state.has(&undo.key) {
+                continue;
+            }
+            drop(state);
+            let key = self.shared.idempotency_key(&undo.key);
+            let run = undo.run;
+            match catch_unwind(AssertUnwindSafe(|| run(key))) {
+                Ok(undoing) => {
+                    self.ending.undoing = Some((undo.key, undoing));
+                    return true;
+                }
+                Err(panic) => self.undone(undo.key, Err(panic_message(&*panic))),
+            }
+        }
+    }
+
+    fn undone(&self, key: Key, undone: Result<(), String>) {
+        let mut state = self.shared.lock();
+        let mut entry = Entry::new(key.clone(), Kind::Undo, Bytes::new());
+        if let Err(message) = undone {
+            entry.failed = true;
+            state
+                .diagnostics
+                .push(Diagnostic::UndoFailed { key, message });
+        }
+        state.record(None, entry);
+    }
+
+    fn report_orphans(&self) {
+        let mut state = self.shared.lock();
+        let orphans: Vec<_> = state
+            .tape
+            .orphans()
+            .map(|entry| Diagnostic::Orphan {
+                key: entry.key.clone(),
+                kind: entry.kind,
+            })
+            .collect();
+        state.diagnostics.extend(orphans);
+    }
+}
+
+/// What a panic said.
+pub(super) fn panic_message(panic: &(dyn Any + Send)) -> String {
+    panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_owned())
+}

@@ -1,0 +1,252 @@
+//! Polls a handler, and decides what it gets to see.
+
+mod decide;
+mod ending;
+mod outcome;
+mod poll;
+mod remote;
+mod writing;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+
+pub use outcome::{Changes, OpenQuestion, Outcome, Suspended};
+pub use remote::Remote;
+
+use crate::cx::Cx;
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+use crate::fingerprint::Fingerprint;
+use crate::journal::{Asked, Journal};
+use crate::key::Key;
+use crate::shared::{Shared, State};
+use crate::time::UnixMillis;
+use ending::Ending;
+use writing::Writing;
+
+/// Runs one handler. Made by [`Run::drive`](crate::Run::drive), polled by its
+/// owner, who also tells it the time: it spawns nothing and waits for nothing
+/// by itself.
+///
+/// *Round trips*: hand in the client's answers, then poll to the outcome.
+/// *Legacy* and *task*: poll; whenever that is pending, put the questions that
+/// [`changes`](Self::changes) brings to the client and hand in answers as they
+/// come. A task may be dropped whenever it [is idle](Self::is_idle) and goes on
+/// from its stored entries.
+///
+/// Dropping a driver drops the handler: what has not reached the journal runs
+/// again in the next run.
+#[must_use = "a handler runs when its driver is polled"]
+pub struct Driver<'a, F: Future + ?Sized> {
+    pub(crate) shared: Arc<Shared<'a>>,
+    waker: Waker,
+    handler: Option<Pin<Box<F>>>,
+    writing: Writing,
+    ending: Ending<'a, F::Output>,
+    /// Foreign wakers before the last poll of the handler.
+    foreign_before: usize,
+    /// The handler got a second chance to react to the last event.
+    was_patient: bool,
+    /// Until when a suspension waits for what is not the engine's.
+    grace: Option<UnixMillis>,
+    at_rest: bool,
+    /// The questions that the client has, as far as the owner knows.
+    reported: BTreeMap<Key, Fingerprint>,
+}
+
+impl<'a, F, T, E> Driver<'a, F>
+where
+    F: Future<Output = Result<T, E>> + ?Sized,
+{
+    pub(crate) fn new(
+        shared: Arc<Shared<'a>>,
+        handler: impl FnOnce(Cx<'a>) -> Pin<Box<F>>,
+    ) -> Self {
+        let waker = Waker::from(shared.root.clone());
+        let reported = shared.lock().unanswered();
+        let mut driver = Self {
+            writing: Writing::new(&shared, &waker),
+            waker,
+            handler: None,
+            ending: Ending::default(),
+            foreign_before: 0,
+            was_patient: false,
+            grace: None,
+            at_rest: false,
+            reported,
+            shared,
+        };
+        let cx = Cx::new(driver.shared.clone());
+        match catch_unwind(AssertUnwindSafe(|| handler(cx))) {
+            Ok(handler) => driver.handler = Some(handler),
+            Err(panic) => driver.panicked(&*panic),
+        }
+        driver
+    }
+
+    /// Lets the handler go on until it waits for something outside.
+    ///
+    /// Pending means: poll again when woken, or when
+    /// [`next_wake`](Self::next_wake) has come, or after handing something in.
+    /// Once it has returned an outcome, it stays pending.
+    ///
+    /// # Cancel safety
+    ///
+    /// It is no future; nothing is lost between two calls.
+    pub fn poll(&mut self, now: UnixMillis, cx: &mut Context<'_>) -> Poll<Outcome<T, E>> {
+        self.shared.root.adopt(cx.waker());
+        self.shared.lock().now = now;
+        self.run()
+    }
+
+    /// Hands in the client's answer to the question `key`, which came in at `at`.
+    ///
+    /// Says whether it counts. It does not if the question was never asked, was
+    /// answered, or ran out before `at`; a client may send such answers, and
+    /// they are to be ignored. Answers must be handed in in the order of `at`.
+    pub fn answer(&mut self, key: &str, answer: impl Into<Bytes>, at: UnixMillis) -> bool {
+        self.at_rest = false;
+        let counts = self.shared.lock().answer(key, answer.into(), at);
+        if counts {
+            self.reported.remove(key);
+        }
+        counts
+    }
+
+    /// When to poll again even if nobody wakes the owner.
+    #[must_use]
+    pub fn next_wake(&self) -> Option<UnixMillis> {
+        let mut state = self.shared.lock();
+        // A grace that has run out changes nothing any more.
+        let grace = self.grace.filter(|until| *until > state.now);
+        match (state.next_timer(), grace) {
+            (Some(timer), Some(grace)) => Some(timer.min(grace)),
+            (timer, grace) => timer.or(grace),
+        }
+    }
+
+    /// What has become of the questions since the last call; at the first call,
+    /// since the journal was written.
+    pub fn changes(&mut self) -> Changes {
+        let mut changes = Changes::default();
+        // On the way through a replay questions open that nobody must see.
+        if !self.at_rest {
+            return changes;
+        }
+        let mut state = self.shared.lock();
+        let open = open_questions(&state);
+        for question in &open {
+            state
+                .asked
+                .insert(question.key.clone(), question.fingerprint);
+        }
+        drop(state);
+        let mut before = std::mem::take(&mut self.reported);
+        for question in open {
+            let known = before.remove(&question.key);
+            self.reported
+                .insert(question.key.clone(), question.fingerprint);
+            if known != Some(question.fingerprint) {
+                changes.opened.push(question);
+            }
+        }
+        changes.withdrawn.extend(before.into_keys());
+        changes
+    }
+
+    /// Whether the handler waits for nothing but answers and the clock. A task
+    /// may then be dropped; everything it needs is in its journal.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        let state = self.shared.lock();
+        let foreign = self.shared.foreign() > 0;
+        let patient = self.grace.is_some_and(|until| state.now < until);
+        self.at_rest && !self.is_busy(&state) && state.waits_for_outside() && (!foreign || !patient)
+    }
+
+    /// The journal as it is now.
+    #[must_use]
+    pub fn journal(&self) -> Journal {
+        let state = self.shared.lock();
+        snapshot(&self.shared, &state)
+    }
+
+    /// What the author should know, since the last call.
+    pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.shared.lock().diagnostics)
+    }
+
+    /// A hold on the run for whoever watches it from elsewhere.
+    #[must_use]
+    pub fn remote(&self) -> Remote<'a> {
+        Remote::new(&self.shared)
+    }
+
+    fn is_busy(&self, state: &State<'a>) -> bool {
+        state.running > 0 || !state.unwritten.is_empty() || self.writing.is_busy()
+    }
+
+    fn panicked(&mut self, panic: &(dyn std::any::Any + Send)) {
+        let step = self.shared.lock().panicked_inside.take();
+        let message = ending::panic_message(panic);
+        self.ending.compensate(Error::Panicked { step, message });
+    }
+}
+
+/// Open questions, in order of key.
+fn open_questions(state: &State<'_>) -> Vec<OpenQuestion> {
+    let mut questions: Vec<OpenQuestion> = state
+        .open_questions()
+        .filter_map(|leaf| {
+            Some(OpenQuestion {
+                key: leaf.search.key.clone(),
+                fingerprint: leaf.pin?,
+                request: leaf.question.clone()?,
+                deadline: state.ends_at(&leaf.key),
+                at: leaf.at,
+            })
+        })
+        .collect();
+    questions.sort_by(|a, b| a.key.cmp(&b.key));
+    questions
+}
+
+fn snapshot(shared: &Shared<'_>, state: &State<'_>) -> Journal {
+    let mut asked: Vec<Asked> = state
+        .open_questions()
+        .filter_map(|leaf| {
+            Some(Asked {
+                key: leaf.search.key.clone(),
+                fingerprint: leaf.pin?,
+            })
+        })
+        .collect();
+    asked.sort_by(|a, b| a.key.cmp(&b.key));
+    state.tape.snapshot(shared.engine.settings.version, asked)
+}
+
+impl<F: Future + ?Sized> Drop for Driver<'_, F> {
+    fn drop(&mut self) {
+        let undos = self.shared.close();
+        self.handler = None;
+        // A compensation may hold a context, which holds the list it is in.
+        drop(undos);
+    }
+}
+
+impl<F: Future + ?Sized> fmt::Debug for Driver<'_, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Driver")
+            .field("way", &self.shared.way)
+            .field("at_rest", &self.at_rest)
+            .field("questions", &self.reported.keys())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,149 @@
+//! Entries on their way to a store, blobs on their way back.
+
+use std::future::Future;
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+
+use super::Driver;
+use crate::error::{Error, PlugAction};
+use crate::journal::Entry;
+use crate::key::Key;
+use crate::plugs::{BoxFuture, PlugError};
+use crate::shared::{LeafId, Relay, Shared};
+
+/// What a driver waits for that is not its handler.
+pub(super) struct Writing {
+    append: Option<(BoxFuture<Result<(), PlugError>>, Batch)>,
+    fetch: Option<(BoxFuture<Result<Bytes, PlugError>>, LeafId)>,
+    waker: Waker,
+}
+
+type Batch = Vec<(Entry, Option<LeafId>)>;
+
+impl Writing {
+    pub(super) fn new(shared: &Shared<'_>, waker: &Waker) -> Self {
+        Self {
+            append: None,
+            fetch: None,
+            waker: Waker::from(Relay::new(&shared.root, waker)),
+        }
+    }
+
+    pub(super) const fn is_busy(&self) -> bool {
+        self.append.is_some() || self.fetch.is_some()
+    }
+
+    pub(super) const fn is_fetching(&self) -> bool {
+        self.fetch.is_some()
+    }
+}
+
+impl<F, T, E> Driver<'_, F>
+where
+    F: Future<Output = Result<T, E>> + ?Sized,
+{
+    /// Lets happen what is due, and goes on writing and fetching as far as
+    /// possible.
+    pub(super) fn write(&mut self) {
+        let waker = self.writing.waker.clone();
+        let mut cx = Context::from_waker(&waker);
+        loop {
+            // A timer may be due by the time it is written.
+            let mut state = self.shared.lock();
+            let now = state.now;
+            state.fire(now);
+            drop(state);
+            if !self.begin_append() {
+                break;
+            }
+            let Some((append, batch)) = &mut self.writing.append else {
+                break;
+            };
+            let Poll::Ready(appended) = append.as_mut().poll(&mut cx) else {
+                break;
+            };
+            let batch = std::mem::take(batch);
+            self.writing.append = None;
+            self.appended(appended, batch);
+        }
+        if let Some((fetch, id)) = &mut self.writing.fetch
+            && let Poll::Ready(fetched) = fetch.as_mut().poll(&mut cx)
+        {
+            let id = *id;
+            self.writing.fetch = None;
+            self.fetched(fetched, id);
+        }
+    }
+
+    /// Whether entries are being written, after beginning with those that wait.
+    fn begin_append(&mut self) -> bool {
+        if self.writing.append.is_some() {
+            return true;
+        }
+        let Some(journaling) = &self.shared.journaling else {
+            return false;
+        };
+        let batch: Batch = self.shared.lock().unwritten.iter().cloned().collect();
+        if batch.is_empty() {
+            return false;
+        }
+        let entries = batch.iter().map(|(entry, _)| entry.clone()).collect();
+        self.writing.append = Some((journaling.append(entries), batch));
+        true
+    }
+
+    fn appended(&self, appended: Result<(), PlugError>, batch: Batch) {
+        let mut state = self.shared.lock();
+        match appended {
+            Ok(()) => {
+                for (entry, id) in batch {
+                    state.unwritten.pop_front();
+                    state.append(id, entry);
+                }
+            }
+            Err(source) => {
+                // Nothing that could not be written may be tried again here.
+                state.unwritten.clear();
+                let key = batch
+                    .first()
+                    .map_or_else(|| Key::new(""), |(entry, _)| entry.key.clone());
+                state.fail(Error::Plug {
+                    key,
+                    action: PlugAction::Record,
+                    source,
+                });
+            }
+        }
+    }
+
+    pub(super) fn fetch(&mut self, id: LeafId, reference: Bytes) {
+        let mut state = self.shared.lock();
+        let Some(leaf) = state.leaves.get(id) else {
+            return;
+        };
+        let key = leaf.key.clone();
+        match &self.shared.engine.blobs {
+            Some(blobs) => self.writing.fetch = Some((blobs.get(reference), id)),
+            None => state.fail(Error::NoBlobs { key }),
+        }
+    }
+
+    fn fetched(&self, fetched: Result<Bytes, PlugError>, id: LeafId) {
+        let mut state = self.shared.lock();
+        let Some(leaf) = state.leaves.get_mut(id) else {
+            return;
+        };
+        match fetched {
+            Ok(blob) => leaf.fetched = Some(blob),
+            Err(source) => {
+                let key = leaf.key.clone();
+                state.fail(Error::Plug {
+                    key,
+                    action: PlugAction::Fetch,
+                    source,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What all runs of one handler share.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::fingerprint::Digest;
+use crate::journal::{Journal, Limits};
+use crate::plugs::{Blobs, Ledger};
+
+/// The settings and plug points that every run of a handler shares.
+///
+/// ```
+/// # fn sha256(_: &[&[u8]]) -> [u8; 32] { [0; 32] }
+/// use sterna_flow::{Engine, Settings};
+///
+/// let mut settings = Settings::default();
+/// settings.max_rounds = 4;
+/// let engine = Engine::new(sha256).settings(settings);
+/// ```
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) settings: Settings,
+    pub(crate) digest: Arc<dyn Digest>,
+    pub(crate) ledger: Option<Arc<dyn Ledger>>,
+    pub(crate) blobs: Option<Arc<dyn Blobs>>,
+    migrate: Option<Arc<Migrate>>,
+}
+
+type Migrate = dyn Fn(Journal) -> Option<Journal> + Send + Sync;
+
+impl Engine {
+    /// An engine with default settings and no plug points but the hash.
+    pub fn new(digest: impl Digest + 'static) -> Self {
+        Self {
+            settings: Settings::default(),
+            digest: Arc::new(digest),
+            ledger: None,
+            blobs: None,
+            migrate: None,
+        }
+    }
+
+    /// Replaces the settings.
+    #[must_use]
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Lets handlers use [`Cx::once`](crate::Cx::once).
+    #[must_use]
+    pub fn ledger(mut self, ledger: Arc<dyn Ledger>) -> Self {
+        self.ledger = Some(ledger);
+        self
+    }
+
+    /// Lets handlers use [`Step::by_ref`](crate::Step::by_ref).
+    #[must_use]
+    pub fn blobs(mut self, blobs: Arc<dyn Blobs>) -> Self {
+        self.blobs = Some(blobs);
+        self
+    }
+
+    /// Says how a journal of an older [state version](Settings::version) becomes
+    /// one of the present version; `None` if it cannot.
+    #[must_use]
+    pub fn migrate(
+        mut self,
+        migrate: impl Fn(Journal) -> Option<Journal> + Send + Sync + 'static,
+    ) -> Self {
+        self.migrate = Some(Arc::new(migrate));
+        self
+    }
+
+    /// A journal that this build can replay, or the version it cannot.
+    pub(crate) fn accept(&self, mut journal: Journal) -> Result<Journal, u32> {
+        let found = journal.version();
+        if found != self.settings.version && !journal.entries().is_empty() {
+            let migrate = self.migrate.as_ref().ok_or(found)?;
+            journal = migrate(journal).ok_or(found)?;
+        }
+        journal.set_version(self.settings.version);
+        Ok(journal)
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("settings", &self.settings)
+            .field("ledger", &self.ledger.is_some())
+            .field("blobs", &self.blobs.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The numbers of an [`Engine`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Settings {
+    /// The version of the handler's state. Raise it when old journals must not
+    /// be replayed by new code; see [`Engine::migrate`].
+    pub version: u32,
+    /// How often a flow may go back to the client. Every client known today
+    /// gives up after ten, so eight leaves room for two sheds.
+    pub max_rounds: u32,
+    /// How long a suspension waits for an await that is not the engine's.
+    /// Long enough for a local lookup, short enough not to be felt.
+    pub grace: Duration,
+    /// How long a sleep may hold a request open in round trips. Below the
+    /// 30 seconds after which many proxies give up.
+    pub max_inline_sleep: Duration,
+    /// How large a journal may grow.
+    pub limits: Limits,
+    /// How often the handler is polled before others get their turn. A replay
+    /// of a full journal fits into four such turns.
+    pub polls_per_turn: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            version: 0,
+            max_rounds: 8,
+            grace: Duration::from_millis(25),
+            max_inline_sleep: Duration::from_secs(20),
+            limits: Limits::default(),
+            polls_per_turn: 256,
+        }
+    }
+}

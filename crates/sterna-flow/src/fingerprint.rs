@@ -1,0 +1,110 @@
+//! What an answer was given to, in sixteen bytes.
+
+use std::fmt;
+
+/// Sixteen bytes that stand for one exact question or one exact input.
+///
+/// An answer counts only for the question it was given to, so two questions
+/// that differ must not share a fingerprint even if the caller of the tool
+/// picks words for both: take it from a cryptographic hash.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fingerprint([u8; 16]);
+
+impl Fingerprint {
+    /// A fingerprint that was made elsewhere.
+    #[must_use]
+    pub const fn new(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// The fingerprint of `parts`, read as a list: moving a byte from one part
+    /// to its neighbour makes another fingerprint.
+    #[must_use]
+    pub fn of(digest: &dyn Digest, parts: &[&[u8]]) -> Self {
+        Self(first_half(digest_list(digest, parts)))
+    }
+
+    /// The sixteen bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for byte in self.0 {
+            write!(f, "{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Plug point: a cryptographic hash with 32 bytes of output, such as SHA-256.
+///
+/// The engine brings no cryptography of its own. It needs a hash for the
+/// fingerprint of a step's input and, keyed by the secret flow id, for
+/// idempotency keys and repeatable randomness. Any function of the right shape
+/// will do:
+///
+/// ```
+/// use sha2::{Digest as _, Sha256};
+///
+/// fn sha256(parts: &[&[u8]]) -> [u8; 32] {
+///     let mut hash = Sha256::new();
+///     for part in parts {
+///         hash.update(part);
+///     }
+///     hash.finalize().into()
+/// }
+///
+/// let engine = sterna_flow::Engine::new(sha256);
+/// ```
+pub trait Digest: Send + Sync {
+    /// The hash of all `parts`, one after the other.
+    fn digest(&self, parts: &[&[u8]]) -> [u8; 32];
+}
+
+impl<F> Digest for F
+where
+    F: Fn(&[&[u8]]) -> [u8; 32] + Send + Sync,
+{
+    fn digest(&self, parts: &[&[u8]]) -> [u8; 32] {
+        self(parts)
+    }
+}
+
+/// Hashes a list so that its borders count.
+pub(crate) fn digest_list(digest: &dyn Digest, parts: &[&[u8]]) -> [u8; 32] {
+    let lengths: Vec<[u8; 8]> = parts
+        .iter()
+        .map(|part| (part.len() as u64).to_be_bytes())
+        .collect();
+    let mut list: Vec<&[u8]> = Vec::with_capacity(parts.len() * 2);
+    for (length, part) in lengths.iter().zip(parts) {
+        list.push(length);
+        list.push(part);
+    }
+    digest.digest(&list)
+}
+
+/// Half of a hash: what is shown to others never allows to extend the hash.
+pub(crate) fn first_half(hash: [u8; 32]) -> [u8; 16] {
+    let mut half = [0; 16];
+    half.copy_from_slice(&hash[..16]);
+    half
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::sha256;
+
+    #[test]
+    fn the_borders_between_parts_count() {
+        let of = |parts: &[&[u8]]| Fingerprint::of(&sha256, parts);
+        assert_ne!(of(&[b"ab", b"c"]), of(&[b"a", b"bc"]));
+        assert_ne!(of(&[b"abc"]), of(&[b"abc", b""]));
+        assert_eq!(of(&[b"ab", b"c"]), of(&[b"ab", b"c"]));
+    }
+}

@@ -1,0 +1,176 @@
+//! The futures of a handler that the engine knows, one slot each.
+
+use std::panic::Location;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::root::Parked;
+use crate::fingerprint::Fingerprint;
+use crate::journal::Kind;
+use crate::key::Key;
+
+/// What the engine knows about one unfinished future of the handler.
+pub(crate) struct Leaf {
+    /// The name it goes by, taken when it was constructed.
+    pub(crate) key: Key,
+    /// The name without its ordinal, which no other unfinished future may have.
+    pub(crate) base: Key,
+    /// What kind of entry it waits for.
+    pub(crate) wants: Kind,
+    pub(crate) at: &'static Location<'static>,
+    pub(crate) stage: Stage,
+    pub(crate) waker: Option<Parked>,
+    /// The question or input that an entry must have been recorded for.
+    pub(crate) pin: Option<Fingerprint>,
+    pub(crate) changed: Changed,
+    /// A name under which older builds recorded the same thing.
+    pub(crate) alias: Option<Key>,
+    pub(crate) search: Search,
+    /// Why the last answer did not fit.
+    pub(crate) reason: Option<String>,
+    pub(crate) question: Option<Bytes>,
+    /// How long it lasts, for a sleep or a question with a deadline.
+    pub(crate) lasts: Option<Duration>,
+    /// A blob that was fetched for it.
+    pub(crate) fetched: Option<Bytes>,
+}
+
+impl Leaf {
+    pub(crate) fn new(key: Key, base: Key, wants: Kind, at: &'static Location<'static>) -> Self {
+        Self {
+            search: Search::new(key.clone()),
+            key,
+            base,
+            wants,
+            at,
+            stage: Stage::New,
+            waker: None,
+            pin: None,
+            changed: Changed::Fail,
+            alias: None,
+            reason: None,
+            question: None,
+            lasts: None,
+            fetched: None,
+        }
+    }
+}
+
+/// How far a [`Leaf`] has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Not polled, or sent back to look again.
+    New,
+    /// Has an entry and waits for its turn to be told.
+    Queued(usize),
+    /// Has been told which entry is its own, and may take it.
+    Told(usize),
+    /// Was told but is not being polled; must queue again.
+    Missed(usize),
+    /// Has taken its entry.
+    Taken(usize),
+    /// A question that must be put into words.
+    Unasked,
+    /// A question that is open, or a sleep.
+    Open,
+    /// Wants to begin and waits for its turn.
+    Parked,
+    /// May begin.
+    Granted,
+    /// Was allowed to begin but is not being polled; must queue again.
+    Skipped,
+    /// Runs.
+    Running,
+    /// Has ended; its entry is on its way into the journal.
+    Recorded,
+}
+
+/// Which of the names that an entry may have is looked for next.
+#[derive(Clone)]
+pub(crate) struct Search {
+    pub(crate) name: Key,
+    pub(crate) generation: u32,
+    /// The name and generation itself.
+    pub(crate) key: Key,
+    /// Skipped an answer that this run was given: the question has changed.
+    pub(crate) skipped_new: bool,
+}
+
+impl Search {
+    pub(crate) fn new(name: Key) -> Self {
+        Self {
+            key: name.clone(),
+            name,
+            generation: 1,
+            skipped_new: false,
+        }
+    }
+
+    pub(crate) fn advance(&mut self) {
+        self.generation += 1;
+        self.key = self.name.generation(self.generation);
+    }
+}
+
+/// What happens when the input of a finished step has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Changed {
+    /// Stop with [`Error::InputChanged`](crate::Error::InputChanged).
+    Fail,
+    /// Run the step again, with the input of today.
+    Rerun,
+    /// Keep the result of then.
+    Reuse,
+}
+
+/// The unfinished futures of a run. An id is good for one future only.
+#[derive(Default)]
+pub(crate) struct Leaves {
+    slots: Vec<(u32, Option<Leaf>)>,
+    free: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct LeafId {
+    slot: u32,
+    use_count: u32,
+}
+
+impl Leaves {
+    pub(crate) fn insert(&mut self, leaf: Leaf) -> LeafId {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push((0, None));
+            u32::try_from(self.slots.len() - 1).expect("memory ends before 4 billion futures")
+        });
+        let (use_count, place) = &mut self.slots[slot as usize];
+        *place = Some(leaf);
+        LeafId {
+            slot,
+            use_count: *use_count,
+        }
+    }
+
+    pub(crate) fn get(&self, id: LeafId) -> Option<&Leaf> {
+        let (use_count, leaf) = self.slots.get(id.slot as usize)?;
+        leaf.as_ref().filter(|_| *use_count == id.use_count)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: LeafId) -> Option<&mut Leaf> {
+        let (use_count, leaf) = self.slots.get_mut(id.slot as usize)?;
+        leaf.as_mut().filter(|_| *use_count == id.use_count)
+    }
+
+    pub(crate) fn remove(&mut self, id: LeafId) -> Option<Leaf> {
+        self.get(id)?;
+        let (use_count, leaf) = &mut self.slots[id.slot as usize];
+        *use_count = use_count.wrapping_add(1);
+        self.free.push(id.slot);
+        leaf.take()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Leaf> {
+        self.slots.iter().filter_map(|(_, leaf)| leaf.as_ref())
+    }
+}

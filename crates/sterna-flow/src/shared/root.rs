@@ -1,0 +1,193 @@
+//! Who woke the handler, and who else could.
+
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Wake, Waker};
+
+/// The waker that a handler is polled with.
+///
+/// It tells a wake inside a poll (poll again) from one outside (wake the owner
+/// of the driver), and its reference count tells whether anything besides the
+/// engine could still wake the handler.
+pub(crate) struct Root {
+    state: AtomicU8,
+    owner: Mutex<Option<Waker>>,
+    held: Arc<AtomicUsize>,
+}
+
+impl Root {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            state: AtomicU8::new(WOKEN),
+            owner: Mutex::new(None),
+            held: Arc::default(),
+        })
+    }
+
+    /// Wakes `owner` from here on.
+    pub(crate) fn adopt(&self, owner: &Waker) {
+        let mut slot = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
+        if !slot.as_ref().is_some_and(|known| known.will_wake(owner)) {
+            *slot = Some(owner.clone());
+        }
+    }
+
+    /// Whether the handler was woken since the last call; from now on wakes are
+    /// noticed by the poll that is under way.
+    pub(crate) fn take_wake(&self) -> bool {
+        self.state.swap(POLLING, Ordering::AcqRel) == WOKEN
+    }
+
+    /// Ends a poll, so that the next wake goes to the owner. Fails if one came
+    /// in already.
+    pub(crate) fn rest(&self) -> bool {
+        self.state
+            .compare_exchange(POLLING, RESTING, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+    }
+
+    /// How many wakers of the handler belong to something that is not the
+    /// engine: a bare timer, a socket, a channel, a set of futures.
+    pub(crate) fn foreign(self: &Arc<Self>) -> usize {
+        let clones = Arc::strong_count(self);
+        // Whoever dropped its clone after a wake has made that wake visible.
+        fence(Ordering::Acquire);
+        clones.saturating_sub(OWN + self.held.load(Ordering::Relaxed))
+    }
+}
+
+impl Wake for Root {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if self.state.swap(WOKEN, Ordering::AcqRel) == RESTING {
+            let owner = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(owner) = &*owner {
+                owner.wake_by_ref();
+            }
+        }
+    }
+}
+
+/// A waker that the engine keeps, and counts if it is the handler's own.
+pub(crate) struct Parked {
+    waker: Waker,
+    tally: Option<Arc<AtomicUsize>>,
+}
+
+impl Parked {
+    pub(crate) fn new(root: &Arc<Root>, waker: &Waker) -> Self {
+        let ours = std::ptr::eq(waker.data(), Arc::as_ptr(root).cast());
+        let tally = ours.then(|| root.held.clone());
+        let waker = waker.clone();
+        if let Some(tally) = &tally {
+            tally.fetch_add(1, Ordering::Relaxed);
+        }
+        Self { waker, tally }
+    }
+
+    pub(crate) fn will_wake(&self, other: &Waker) -> bool {
+        self.waker.will_wake(other)
+    }
+
+    pub(crate) fn wake(&self) {
+        self.waker.wake_by_ref();
+    }
+}
+
+impl Drop for Parked {
+    fn drop(&mut self) {
+        if let Some(tally) = &self.tally {
+            tally.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The waker that a step's body is polled with.
+///
+/// It passes wakes on. What a body waits for thus holds clones of this one, and
+/// is never mistaken for an await beside the steps.
+pub(crate) struct Relay(Mutex<Parked>);
+
+impl Relay {
+    pub(crate) fn new(root: &Arc<Root>, waker: &Waker) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(Parked::new(root, waker))))
+    }
+
+    /// Passes wakes on to `waker` from here on.
+    pub(crate) fn redirect(&self, root: &Arc<Root>, waker: &Waker) {
+        let mut parked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !parked.will_wake(waker) {
+            *parked = Parked::new(root, waker);
+        }
+    }
+}
+
+impl Wake for Relay {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).wake();
+    }
+}
+
+const RESTING: u8 = 0;
+const POLLING: u8 = 1;
+const WOKEN: u8 = 2;
+/// The clones that driver and handler share.
+const OWN: usize = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Owner(AtomicUsize);
+
+    impl Wake for Owner {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_wake_inside_a_poll_stays_inside_and_one_outside_reaches_the_owner() {
+        let owner = Arc::new(Owner(AtomicUsize::new(0)));
+        let root = Root::new();
+        root.adopt(&Waker::from(owner.clone()));
+        assert!(root.take_wake(), "the first poll is due at once");
+
+        root.wake_by_ref();
+        assert!(!root.rest(), "a wake during the poll is not lost");
+        assert_eq!(owner.0.load(Ordering::Relaxed), 0);
+
+        assert!(root.take_wake());
+        assert!(root.rest());
+        root.wake_by_ref();
+        root.wake_by_ref();
+        assert_eq!(owner.0.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn only_clones_outside_the_engine_are_foreign() {
+        let root = Root::new();
+        let waker = Waker::from(root.clone());
+        assert_eq!(root.foreign(), 0);
+        let parked = Parked::new(&root, &waker);
+        let relay = Relay::new(&root, &waker);
+        let body = Waker::from(relay.clone());
+        assert_eq!(root.foreign(), 0);
+        let socket = Some(waker.clone());
+        assert_eq!(root.foreign(), 1);
+        drop((parked, relay, body));
+        assert_eq!(root.foreign(), 1);
+        drop(socket);
+        assert_eq!(root.foreign(), 0);
+        let of_another_task = Parked::new(&root, Waker::noop());
+        assert_eq!(root.held.load(Ordering::Relaxed), 0);
+        drop((of_another_task, waker));
+    }
+}

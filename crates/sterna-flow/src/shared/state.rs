@@ -1,0 +1,165 @@
+//! Everything that a driver and its handler share.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
+use std::panic::Location;
+
+use super::leaf::{Leaf, LeafId, Leaves, Stage};
+use super::names::Names;
+use super::root::Parked;
+use super::tape::Tape;
+use super::timers::Timers;
+use super::undo::Undo;
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+use crate::fingerprint::Fingerprint;
+use crate::journal::{Entry, Journal, Kind, Limits};
+use crate::key::Key;
+use crate::time::UnixMillis;
+
+/// Everything that a driver and its handler share, behind one lock.
+#[derive(Default)]
+pub(crate) struct State<'a> {
+    pub(crate) now: UnixMillis,
+    pub(crate) limits: Limits,
+    pub(crate) tape: Tape,
+    pub(super) names: Names,
+    pub(crate) leaves: Leaves,
+    /// Futures that have an entry and wait to be told, oldest entry first.
+    pub(super) queue: BinaryHeap<Reverse<(usize, LeafId)>>,
+    /// Futures that want to begin, in the order in which they asked.
+    pub(super) starts: VecDeque<LeafId>,
+    /// Futures that wait for an entry of that name from outside.
+    pub(super) waiting: HashMap<Key, LeafId>,
+    /// The future that was last told or allowed something, until it reacts.
+    pub(super) event: Option<LeafId>,
+    pub(crate) running: usize,
+    /// Entries that must be durable before they count, with their futures.
+    pub(crate) unwritten: VecDeque<(Entry, Option<LeafId>)>,
+    pub(crate) write_ahead: bool,
+    pub(super) timers: Timers,
+    /// Questions the client may answer.
+    pub(crate) asked: HashMap<Key, Fingerprint>,
+    /// The step whose body is being polled.
+    pub(super) inside: Option<Key>,
+    pub(crate) panicked_inside: Option<Key>,
+    pub(crate) fatal: Option<Error>,
+    /// Whether the handler is in code that no earlier run has been through.
+    pub(crate) fresh: bool,
+    pub(crate) closed: bool,
+    pub(crate) shed: bool,
+    pub(crate) cancelled: bool,
+    /// Who wants to know of a cancellation, and how many ever wanted to.
+    pub(crate) cancel_watchers: HashMap<u64, Parked>,
+    pub(crate) watchers: u64,
+    pub(crate) undos: Vec<Undo<'a>>,
+    pub(crate) effects: Vec<(Key, &'static Location<'static>)>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Futures that must be polled again, for another reason than being told.
+    pub(crate) wakes: Vec<Parked>,
+    #[cfg(test)]
+    pub(crate) mutant: Option<crate::tests::Mutant>,
+}
+
+impl State<'_> {
+    pub(super) fn begin(&mut self, journal: Journal) {
+        let (entries, index, asked) = journal.into_parts();
+        self.fresh = entries.is_empty();
+        self.tape = Tape::new(entries, index);
+        self.asked = asked
+            .into_iter()
+            .map(|asked| (asked.key, asked.fingerprint))
+            .collect();
+        self.timers.load(&self.tape);
+    }
+
+    /// Stops the run. The driver looks here first, so nothing in the handler
+    /// can hide it.
+    pub(crate) fn fail(&mut self, error: Error) {
+        if self.fatal.is_none() {
+            self.fatal = Some(error);
+        }
+    }
+
+    /// Whether the handler may use its context at all.
+    pub(super) fn is_usable(&self) -> bool {
+        !self.closed && self.fatal.is_none()
+    }
+
+    /// Gives a future its name and its slot.
+    pub(super) fn construct(
+        &mut self,
+        scope: Option<&Key>,
+        name: &str,
+        wants: Kind,
+        at: &'static Location<'static>,
+    ) -> Result<LeafId, Error> {
+        let name = self.name(scope, name, None)?;
+        self.names.begin(&name, at)?;
+        Ok(self
+            .leaves
+            .insert(Leaf::new(name.key, name.base, wants, at)))
+    }
+
+    pub(crate) fn name(
+        &mut self,
+        scope: Option<&Key>,
+        name: &str,
+        mark: Option<char>,
+    ) -> Result<super::names::Name, Error> {
+        let name = self
+            .names
+            .next(&self.tape, &self.limits, scope, name, mark)?;
+        if let Some(step) = self.inside.clone() {
+            let used = name.key;
+            return Err(Error::CxInsideStep { step, used });
+        }
+        Ok(name)
+    }
+
+    /// Forgets a future that has ended or was dropped.
+    pub(super) fn release(&mut self, id: LeafId) {
+        let Some(leaf) = self.leaves.remove(id) else {
+            return;
+        };
+        self.names.end(&leaf.base);
+        if leaf.stage == Stage::Running {
+            self.running -= 1;
+        }
+        if self.event == Some(id) {
+            self.event = None;
+        }
+        if self.waiting.get(leaf.search.key.as_str()) == Some(&id) {
+            self.waiting.remove(leaf.search.key.as_str());
+        }
+        if leaf.lasts.is_some() && !self.closed {
+            self.tape.discard(leaf.key.timer().as_str());
+        }
+    }
+
+    /// Questions that are open now. One whose answer is being written is not.
+    pub(crate) fn open_questions(&self) -> impl Iterator<Item = &Leaf> {
+        self.leaves
+            .iter()
+            .filter(|leaf| leaf.stage == Stage::Open && leaf.question.is_some())
+            .filter(|leaf| !self.has(&leaf.search.key))
+    }
+
+    /// Questions that were put to the client and have no answer.
+    pub(crate) fn unanswered(&self) -> BTreeMap<Key, Fingerprint> {
+        let has_answer = |key: &Key| {
+            let at = self.tape.find(key.as_str());
+            at.is_some_and(|at| self.tape.entry(at).kind != Kind::Elapsed)
+        };
+        self.asked
+            .iter()
+            .filter(|(key, _)| !has_answer(key))
+            .map(|(key, fingerprint)| (key.clone(), *fingerprint))
+            .collect()
+    }
+
+    /// Whether an answer or the clock will wake the handler.
+    pub(crate) fn waits_for_outside(&self) -> bool {
+        self.leaves.iter().any(|leaf| leaf.stage == Stage::Open)
+    }
+}
