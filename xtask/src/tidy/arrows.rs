@@ -39,6 +39,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-client",
         ],
     ),
+    (
+        "conformance-server",
+        &["sterna-protocol", "sterna-flow", "sterna-server"],
+    ),
     ("xtask", &[]),
 ];
 

@@ -146,7 +146,7 @@ mod tests {
             expect![[r#"
                 https://mcp.example.com:8443/.well-known/oauth-protected-resource/Public/mcp
                 /.well-known/oauth-protected-resource/Public/mcp
-                {"authorization_servers":["https://as.example"],"bearer_methods_supported":["header"],"resource":"https://mcp.example.com:8443/Public/mcp","scopes_supported":["mcp"]}"#]],
+                {"resource":"https://mcp.example.com:8443/Public/mcp","authorization_servers":["https://as.example"],"bearer_methods_supported":["header"],"scopes_supported":["mcp"]}"#]],
         );
     }
 
@@ -157,7 +157,7 @@ mod tests {
             expect![[r#"
                 https://mcp.example.com/.well-known/oauth-protected-resource
                 /.well-known/oauth-protected-resource
-                {"authorization_servers":["https://as.example"],"bearer_methods_supported":["header"],"resource":"https://mcp.example.com","scopes_supported":["mcp"]}"#]],
+                {"resource":"https://mcp.example.com","authorization_servers":["https://as.example"],"bearer_methods_supported":["header"],"scopes_supported":["mcp"]}"#]],
         );
     }
 

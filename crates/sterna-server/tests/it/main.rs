@@ -1,4 +1,4 @@
-//! The edge and its guards, over real sockets.
+//! The edge and its guards over real sockets, and MCP behind it.
 #![cfg(test)]
 
 mod desk;
@@ -7,6 +7,7 @@ mod wire;
 
 mod http2;
 mod limits;
+mod mcp;
 mod mounted;
 mod oauth;
 mod parallel;

@@ -38,7 +38,7 @@ async fn readiness_lists_the_checks_and_asks_them_at_most_once_a_second() {
     let probes = Probes::new().checking(keys.clone());
     let server = Server::guarded(Gate::open(), probes, |_| {});
     let mut wire = server.connect().await;
-    let ready = r#"{"checks":{"keys":{"ids":["a1b2"],"passing":true}},"ready":true}"#;
+    let ready = r#"{"ready":true,"checks":{"keys":{"passing":true,"ids":["a1b2"]}}}"#;
     for _ in 0..3 {
         let answer = wire.get("/readyz").await;
         assert_eq!((answer.status, answer.body.as_str()), (200, ready));
@@ -48,7 +48,7 @@ async fn readiness_lists_the_checks_and_asks_them_at_most_once_a_second() {
     keys.broken.store(true, Ordering::SeqCst);
     tokio::time::advance(Duration::from_secs(2)).await;
     let answer = wire.get("/readyz").await;
-    let unready = r#"{"checks":{"keys":{"passing":false}},"ready":false}"#;
+    let unready = r#"{"ready":false,"checks":{"keys":{"passing":false}}}"#;
     assert_eq!((answer.status, answer.body.as_str()), (503, unready));
     assert_eq!(wire.get("/livez").await.status, 200);
 }
