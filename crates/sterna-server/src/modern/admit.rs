@@ -32,11 +32,8 @@ pub(super) fn check(
         && let Some(tool) = core.offers.tools.get(&params.name)
     {
         // HTTP-S14 to HTTP-S19
-        let arguments = params.arguments.as_ref();
-        let mut arguments =
-            arguments.map(|object| serde_json::Deserializer::from_str(object.as_str()));
         tool.headers
-            .check(arguments.as_mut(), headers)
+            .check(params.arguments.as_ref(), headers)
             .map_err(Failure::Header)?;
     }
     Ok(())

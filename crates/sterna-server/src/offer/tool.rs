@@ -212,8 +212,7 @@ impl Tool {
         wire.input_schema = schema
             .try_into()
             .map_err(|error| format!("has an input schema that takes no object: {error}"))?;
-        let text = wire.input_schema.as_str();
-        let headers = ParamHeaders::of(&mut serde_json::Deserializer::from_str(text))
+        let headers = ParamHeaders::of(&wire.input_schema)
             .map_err(|error| format!("has a bad `x-mcp-header`: {error}"))?;
         let output = match output {
             None => None,
