@@ -1,6 +1,3 @@
-use std::borrow::Cow;
-use std::convert::Infallible;
-
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde::ser::{Serialize, Serializer};
 use thiserror::Error;
@@ -23,7 +20,7 @@ use crate::jsonrpc::Dispatch;
     clippy::large_enum_variant,
     reason = "what stands in for T is about as large"
 )]
-pub enum Outcome<T, X = Infallible> {
+pub enum Outcome<T, X = NoExtension> {
     /// It is done.
     Complete(T),
     /// The client must answer first and ask again.
@@ -47,13 +44,8 @@ where
     /// Every [`OutcomeError`] means that the server is broken or hostile; a
     /// retry will not help.
     pub fn decode(json: &str) -> Result<Self, OutcomeError> {
-        #[derive(serde::Deserialize)]
-        struct Head<'a> {
-            #[serde(rename = "resultType", borrow)]
-            result_type: Option<Cow<'a, str>>,
-        }
-        let head: Head<'_> = serde_json::from_str(json)?;
-        let name = head.result_type.as_deref().unwrap_or("complete");
+        let head: Head = serde_json::from_str(json)?;
+        let name = head.result_type.as_str();
         let body = &mut serde_json::Deserializer::from_str(json);
         match <Self as Dispatch<'_>>::find(name) {
             None => Err(OutcomeError::UnknownResultType(name.to_owned())),
@@ -64,6 +56,17 @@ where
             Some(OutcomeKind::Extension(tag)) => Ok(Self::Extension(X::decode(tag, body)?)),
         }
     }
+}
+
+/// The one member that decides.
+#[derive(serde::Deserialize)]
+struct Head {
+    #[serde(rename = "resultType", default = "complete")]
+    result_type: String,
+}
+
+fn complete() -> String {
+    "complete".to_owned()
 }
 
 impl<'de, T: Deserialize<'de>, X: Dispatch<'de>> Dispatch<'de> for Outcome<T, X> {
@@ -93,6 +96,29 @@ impl<T: Serialize, X: Serialize> Serialize for Outcome<T, X> {
             Self::InputRequired(result) => result.serialize(serializer),
             Self::Extension(result) => result.serialize(serializer),
         }
+    }
+}
+
+/// The results of no extension at all: there are none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "none is none")]
+pub enum NoExtension {}
+
+impl<'de> Dispatch<'de> for NoExtension {
+    type Tag = Self;
+
+    fn find(_: &str) -> Option<Self> {
+        None
+    }
+
+    fn decode<D: Deserializer<'de>>(tag: Self, _: D) -> Result<Self, D::Error> {
+        match tag {}
+    }
+}
+
+impl Serialize for NoExtension {
+    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        match *self {}
     }
 }
 
