@@ -98,10 +98,7 @@ impl Serialize for InputRequests {
 impl<'de> Deserialize<'de> for InputRequests {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let requests = JsonObject::deserialize(deserializer)?;
-        Self::decode(&requests).map_err(|error| {
-            let InputRequestsError { key, source } = error;
-            de::Error::custom(format_args!("input request `{key}`: {source}"))
-        })
+        Self::decode(&requests).map_err(|error| error.flat())
     }
 }
 
@@ -114,4 +111,17 @@ pub struct InputRequestsError {
     pub key: String,
     /// What is wrong with it.
     pub source: InputRequestError,
+}
+
+impl InputRequestsError {
+    /// The error for those who see only text and no sources.
+    pub(super) fn flat<E: de::Error>(self) -> E {
+        let Self { key, source } = self;
+        match source {
+            InputRequestError::Malformed(source) => {
+                E::custom(format_args!("input request `{key}`: {source}"))
+            }
+            other => E::custom(format_args!("input request `{key}`: {other}")),
+        }
+    }
 }

@@ -161,9 +161,7 @@ impl<'de> Deserialize<'de> for InputRequired {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let unchecked = Unchecked::deserialize(deserializer)?;
         unchecked.check().map_err(|error| match error {
-            InputRequiredError::Request(InputRequestsError { key, source }) => {
-                de::Error::custom(format_args!("input request `{key}`: {source}"))
-            }
+            InputRequiredError::Request(error) => error.flat(),
             other => de::Error::custom(other),
         })
     }

@@ -33,7 +33,7 @@ use super::Key;
 macro_rules! members {
     ($type:ident { $($table:tt)* }) => {
         impl $crate::json::Members for $type {
-            const NAME: &'static str = stringify!($type);
+            const EXPECTED: &'static str = concat!("an object (", stringify!($type), ")");
             read_members!($type { $($table)* });
             write_members!({ $($table)* });
         }
@@ -126,7 +126,7 @@ macro_rules! sample_members {
 /// A struct that is an object on the wire.
 pub(crate) trait Members: Sized {
     /// What a reader is told to have expected.
-    const NAME: &'static str;
+    const EXPECTED: &'static str;
 
     fn read<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
 
@@ -154,7 +154,7 @@ impl<'de, T: Members> Visitor<'de> for MembersVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "an object of type {}", T::NAME)
+        f.write_str(T::EXPECTED)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {

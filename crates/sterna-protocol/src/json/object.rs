@@ -113,7 +113,7 @@ impl<K: Into<String>> FromIterator<(K, RawJson)> for JsonObject {
 }
 
 impl Members for JsonObject {
-    const NAME: &'static str = "JSONObject";
+    const EXPECTED: &'static str = "an object";
 
     fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut object = Self::new();

@@ -182,12 +182,6 @@ impl Sample for DetailedTask {
     }
 }
 
-impl Sample for legacy::GetTaskPayloadResult {
-    fn sample(source: &mut Source<'_>) -> Self {
-        Self::new(source.draw())
-    }
-}
-
 impl Sample for ErrorObject {
     fn sample(source: &mut Source<'_>) -> Self {
         let error = Self::new(ErrorCode(source.draw()), source.draw::<String>());

@@ -42,20 +42,20 @@ requests! {
     /// Opens a session.
     Initialize = "initialize": InitializeRequestParams => Untagged<InitializeResult>,
     /// Lists the prompts.
-    ListPrompts = "prompts/list": PaginatedRequestParams => Untagged<ListPromptsResult>,
+    ListPrompts = "prompts/list": Option<PaginatedRequestParams> => Untagged<ListPromptsResult>,
     /// Lists the patterns of resources.
-    ListResourceTemplates = "resources/templates/list": PaginatedRequestParams
+    ListResourceTemplates = "resources/templates/list": Option<PaginatedRequestParams>
         => Untagged<ListResourceTemplatesResult>,
     /// Lists the resources.
-    ListResources = "resources/list": PaginatedRequestParams => Untagged<ListResourcesResult>,
+    ListResources = "resources/list": Option<PaginatedRequestParams> => Untagged<ListResourcesResult>,
     /// Lists the roots.
-    ListRoots = "roots/list": RequestParams => Untagged<ListRootsResult>,
+    ListRoots = "roots/list": Option<RequestParams> => Untagged<ListRootsResult>,
     /// Lists the tasks.
-    ListTasks = "tasks/list": PaginatedRequestParams => Untagged<ListTasksResult>,
+    ListTasks = "tasks/list": Option<PaginatedRequestParams> => Untagged<ListTasksResult>,
     /// Lists the tools.
-    ListTools = "tools/list": PaginatedRequestParams => Untagged<ListToolsResult>,
+    ListTools = "tools/list": Option<PaginatedRequestParams> => Untagged<ListToolsResult>,
     /// Asks whether the other side is there.
-    Ping = "ping": RequestParams => Untagged<EmptyResult>,
+    Ping = "ping": Option<RequestParams> => Untagged<EmptyResult>,
     /// Reads a resource out.
     ReadResource = "resources/read": ResourceRequestParams => Untagged<ReadResourceResult>,
     /// Asks for log messages.

@@ -1,5 +1,5 @@
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use super::RequestMeta;
 use crate::json::JsonObject;
@@ -151,18 +151,23 @@ members!(TaskResult {
 /// The result of `tasks/result`: that of the request the task stands for.
 ///
 /// Only who made that request knows its type.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct GetTaskPayloadResult {
-    /// All of its members.
+    /// What the result says about itself, above all whose it is.
+    pub meta: Option<ResultMeta>,
+    /// Every other member.
     pub members: JsonObject,
 }
 
 impl GetTaskPayloadResult {
-    /// The result `members`.
-    pub fn new(members: JsonObject) -> Self {
-        Self { members }
+    /// Takes the result of a request over.
+    ///
+    /// # Errors
+    ///
+    /// It is not an object.
+    pub fn of<T: Serialize>(result: &T) -> serde_json::Result<Self> {
+        serde_json::from_str(&serde_json::to_string(result)?)
     }
 
     /// Reads it as what the request promises, such as
@@ -172,9 +177,14 @@ impl GetTaskPayloadResult {
     ///
     /// It is not a `T`.
     pub fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
-        self.members.decode()
+        serde_json::from_str(&serde_json::to_string(self)?)
     }
 }
+
+members!(GetTaskPayloadResult {
+    optional: meta = "_meta";
+    rest: members
+});
 
 /// The result of `tasks/list`.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,5 +1,3 @@
-use std::borrow::Cow;
-
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde::ser::{Serialize, Serializer};
 use thiserror::Error;
@@ -46,13 +44,8 @@ where
     /// Every [`OutcomeError`] means that the server is broken or hostile; a
     /// retry will not help.
     pub fn decode(json: &str) -> Result<Self, OutcomeError> {
-        #[derive(serde::Deserialize)]
-        struct Head<'a> {
-            #[serde(rename = "resultType", borrow)]
-            result_type: Option<Cow<'a, str>>,
-        }
-        let head: Head<'_> = serde_json::from_str(json)?;
-        let name = head.result_type.as_deref().unwrap_or("complete");
+        let head: Head = serde_json::from_str(json)?;
+        let name = head.result_type.as_str();
         let body = &mut serde_json::Deserializer::from_str(json);
         match <Self as Dispatch<'_>>::find(name) {
             None => Err(OutcomeError::UnknownResultType(name.to_owned())),
@@ -63,6 +56,17 @@ where
             Some(OutcomeKind::Extension(tag)) => Ok(Self::Extension(X::decode(tag, body)?)),
         }
     }
+}
+
+/// The one member that decides.
+#[derive(serde::Deserialize)]
+struct Head {
+    #[serde(rename = "resultType", default = "complete")]
+    result_type: String,
+}
+
+fn complete() -> String {
+    "complete".to_owned()
 }
 
 impl<'de, T: Deserialize<'de>, X: Dispatch<'de>> Dispatch<'de> for Outcome<T, X> {

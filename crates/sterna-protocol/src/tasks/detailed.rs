@@ -93,7 +93,7 @@ fn require<T: DeserializeOwned, E: de::Error>(
 }
 
 impl Members for DetailedTask {
-    const NAME: &'static str = "DetailedTask";
+    const EXPECTED: &'static str = "an object (DetailedTask)";
 
     fn read<'de, A: de::MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let mut task = Task::read(map)?;

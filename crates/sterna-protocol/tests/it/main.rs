@@ -4,4 +4,5 @@
 mod envelope;
 mod headers;
 mod lines;
+mod messages;
 mod sse;
