@@ -8,6 +8,7 @@ mod content;
 mod prompts;
 mod questions;
 mod resources;
+mod skills;
 mod streams;
 
 use std::io::Write as _;
@@ -34,6 +35,7 @@ async fn main() -> Result<()> {
     let server = questions::offer(server);
     let server = prompts::offer(server);
     let server = resources::offer(server);
+    let server = skills::offer(server);
     let service = server.build()?;
     let listener = TcpListener::bind(args.listen)?;
     let address = listener.local_addr()?;

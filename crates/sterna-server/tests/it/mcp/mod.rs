@@ -7,6 +7,7 @@ mod gating;
 mod lists;
 mod low_level;
 mod offers;
+mod shedding;
 mod state;
 mod streaming;
 mod subscriptions;
