@@ -46,6 +46,10 @@ const ARROWS: &[(&str, &[&str])] = &[
         "conformance-server",
         &["sterna-protocol", "sterna-flow", "sterna-server"],
     ),
+    (
+        "examples",
+        &["sterna-protocol", "sterna-seal", "sterna-server"],
+    ),
     ("xtask", &[]),
 ];
 
