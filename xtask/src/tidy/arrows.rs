@@ -43,6 +43,10 @@ const ARROWS: &[(&str, &[&str])] = &[
         "conformance-server",
         &["sterna-protocol", "sterna-flow", "sterna-server"],
     ),
+    (
+        "examples",
+        &["sterna-protocol", "sterna-seal", "sterna-server"],
+    ),
     ("xtask", &[]),
 ];
 

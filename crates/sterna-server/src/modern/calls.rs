@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::Response;
 use serde::Serialize;
 use serde_json::Value;
-use sterna_protocol::caching::{Cacheable, Caching};
+use sterna_protocol::caching::CacheScope;
 use sterna_protocol::input::{InputResponses, RequestState};
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::meta::{RequestMeta, ResultMeta};
@@ -258,12 +258,8 @@ fn finish_tool(core: &Core, name: &str, result: &mut CallToolResult) -> Result<(
 fn finish_resource(core: &Core, _: &str, result: &mut ReadResourceResult) -> Result<(), Failure> {
     sign(core, &mut result.meta);
     // CACHE-S1: what says nothing is stale on arrival and nobody else's.
-    if result.ttl_ms.is_none() || result.cache_scope.is_none() {
-        let contents = std::mem::take(&mut result.contents);
-        let meta = result.meta.take();
-        *result = ReadResourceResult::new(contents).with_caching(Caching::NONE);
-        result.meta = meta;
-    }
+    result.ttl_ms.get_or_insert(0);
+    result.cache_scope.get_or_insert(CacheScope::Private);
     Ok(())
 }
 
