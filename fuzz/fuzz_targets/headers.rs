@@ -5,10 +5,11 @@ use http::{HeaderMap, HeaderValue};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use sterna_protocol::http::{
     ParamHeaders, RequestHeaders, decode_value, encode_value, mirrored_name,
 };
+use sterna_protocol::json::RawObject;
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
@@ -34,11 +35,10 @@ fuzz_target!(|input: Input<'_>| {
         assert_eq!(body.check(&headers), Ok(()));
     }
 
-    if let Ok(schema) = serde_json::from_str::<Value>(input.schema) {
+    if let Ok(schema) = serde_json::from_str(input.schema) {
         let _ = ParamHeaders::of(&schema);
     }
-    let arguments = serde_json::from_str::<&RawValue>(input.arguments).ok();
-    if let Some(params) = arguments {
+    if let Ok(params) = serde_json::from_str::<&RawValue>(input.arguments) {
         let _ = mirrored_name("tools/call", params);
     }
     let properties: Map<_, _> = input
@@ -49,9 +49,12 @@ fuzz_target!(|input: Input<'_>| {
             ((*name).to_owned(), schema)
         })
         .collect();
-    if let Ok(mirrored) = ParamHeaders::of(&json!({ "properties": properties })) {
-        let written = mirrored.write(arguments, &mut headers);
-        let checked = mirrored.check(arguments, &headers);
+    let schema = json!({ "type": "object", "properties": properties });
+    let schema = serde_json::from_value(schema).expect("it is for an object");
+    if let Ok(mirrored) = ParamHeaders::of(&schema) {
+        let arguments: Option<RawObject> = serde_json::from_str(input.arguments).ok();
+        let written = mirrored.write(arguments.as_ref(), &mut headers);
+        let checked = mirrored.check(arguments.as_ref(), &headers);
         assert_eq!(written.is_ok(), checked.is_ok(), "{written:?} {checked:?}");
     }
 });

@@ -148,6 +148,7 @@ pub fn write<E>(
     let written = message(buffer);
     match written {
         Ok(()) => {
+            // STDIO-B1: in JSON these can only stand between tokens.
             for byte in &mut buffer[start..] {
                 if matches!(byte, b'\n' | b'\r') {
                     *byte = b' ';

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::field::require;
 use super::mismatch::{HeaderMismatch, Unmirrorable};
 use super::value::{decode_value, encode_value, read_plain, write_plain};
-use crate::jsonrpc::Text;
+use crate::json::Key;
 
 /// `MCP-Protocol-Version`: the revision that the request is written in.
 pub const MCP_PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -96,6 +96,7 @@ pub fn name_member(method: &str) -> Option<&'static str> {
     match method {
         "prompts/get" | "tools/call" => Some("name"),
         "resources/read" => Some("uri"),
+        // TASK-C11: so that a proxy finds the instance that has the task.
         "tasks/cancel" | "tasks/get" | "tasks/update" => Some("taskId"),
         _ => None,
     }
@@ -121,10 +122,13 @@ impl<'de> Visitor<'de> for MemberNamed {
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
         let mut found = None;
-        while let Some(Text(key)) = map.next_key()? {
-            if key != self.0 {
+        while let Some(key) = map.next_key::<Key<'de>>()? {
+            if &*key != self.0 {
                 map.next_value::<IgnoredAny>()?;
-            } else if found.replace(map.next_value::<Text<'de>>()?.0).is_some() {
+            } else if found
+                .replace(map.next_value::<Key<'de>>()?.into_cow())
+                .is_some()
+            {
                 return Ok(None);
             }
         }

@@ -26,6 +26,7 @@ const SUFFIX: &str = "?=";
 /// # Ok::<(), sterna_protocol::http::MalformedValue>(())
 /// ```
 pub fn encode_value(text: &str) -> HeaderValue {
+    // HTTP-C12: what looks encoded must be, or it would be decoded.
     let marked = text.starts_with(PREFIX) && text.ends_with(SUFFIX);
     write_plain(text)
         .filter(|_| !marked)
@@ -62,15 +63,15 @@ pub fn decode_value(value: &HeaderValue) -> Result<Cow<'_, str>, MalformedValue>
 
 /// Reads a header that is never encoded.
 pub(super) fn read_plain(value: &HeaderValue) -> Result<&str, MalformedValue> {
-    // `to_str` refuses everything but visible ASCII, space and tab.
+    // HTTP-S15: `to_str` refuses everything but visible ASCII, space and tab.
     let text = value.to_str().map_err(|_| MalformedValue)?;
     Ok(text.trim_matches([' ', '\t']))
 }
 
 /// Writes text as it is, unless it would not arrive as it is.
 pub(super) fn write_plain(text: &str) -> Option<HeaderValue> {
-    // A tab may stand in a header, but it is a control character too, and the
-    // spec wants those encoded.
+    // HTTP-C7: a tab may stand in a header, but it is a control character too,
+    // and those are encoded.
     let printable = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     let padded = text.starts_with(' ') || text.ends_with(' ');
     if !printable || padded {

@@ -4,10 +4,15 @@ use std::ops::Deref;
 
 use serde::de::{Deserialize, Deserializer, Visitor};
 
-/// The name of a member, borrowed from the text unless it holds escapes.
+/// The name of a member or another name, borrowed from the text unless it holds
+/// escapes.
 pub(crate) struct Key<'de>(Cow<'de, str>);
 
-impl Key<'_> {
+impl<'de> Key<'de> {
+    pub(crate) fn into_cow(self) -> Cow<'de, str> {
+        self.0
+    }
+
     pub(crate) fn into_string(self) -> String {
         self.0.into_owned()
     }

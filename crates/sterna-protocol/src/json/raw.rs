@@ -1,5 +1,6 @@
 use std::fmt;
 
+use memchr::memchr2;
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
@@ -59,8 +60,7 @@ impl RawJson {
     }
 
     fn one_line(raw: Box<RawValue>) -> serde_json::Result<Self> {
-        let broken = |byte: u8| byte == b'\n' || byte == b'\r';
-        if !raw.get().bytes().any(broken) {
+        if memchr2(b'\n', b'\r', raw.get().as_bytes()).is_none() {
             return Ok(Self(raw));
         }
         // Inside a string a line break must be escaped, so these only separate tokens.

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::body::Members;
 use super::dispatch::{Dispatch, object};
-use super::text::Text;
+use crate::json::Key;
 
 /// What the result of a request decodes into.
 ///
@@ -87,7 +87,7 @@ pub(super) fn result_type(result: &RawValue) -> Option<Cow<'_, str>> {
     }
     let head: Head<'_> = serde_json::from_str(result.get()).ok()?;
     match head.result_type {
-        Some(name) => Some(serde_json::from_str::<Text<'_>>(name.get()).ok()?.0),
+        Some(name) => Some(serde_json::from_str::<Key<'_>>(name.get()).ok()?.into_cow()),
         None => Some(Cow::Borrowed(COMPLETE)),
     }
 }
@@ -109,21 +109,22 @@ impl<'de, F: Dispatch<'de>> Visitor<'de> for ByResultType<F> {
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<F, M::Error> {
         let mut before = Vec::new();
         let result_type = loop {
-            match map.next_key()? {
-                Some(Text(key)) if key == RESULT_TYPE => {
-                    break Some(map.next_value::<Text<'de>>()?.0);
+            match map.next_key::<Key<'de>>()? {
+                Some(key) if &*key == RESULT_TYPE => {
+                    break Some(map.next_value::<Key<'de>>()?.into_cow());
                 }
-                Some(Text(key)) => before.push((key, map.next_value()?)),
+                Some(key) => before.push((key.into_cow(), map.next_value()?)),
                 None => break None,
             }
         };
+        // BASE-C3: earlier revisions do not have the member.
         let name = result_type.as_deref().unwrap_or(COMPLETE);
         let tag = F::find(name).ok_or_else(|| de::Error::custom("unknown resultType"))?;
         let whole = Whole {
             before: before.into_iter(),
             rest: result_type.is_some().then_some(map),
             result_type,
-            value: Value::None,
+            value: Pending::None,
         };
         F::decode(tag, Members(whole))
     }
@@ -134,11 +135,11 @@ struct Whole<'de, M> {
     before: std::vec::IntoIter<(Cow<'de, str>, &'de RawValue)>,
     result_type: Option<Cow<'de, str>>,
     rest: Option<M>,
-    value: Value<'de>,
+    value: Pending<'de>,
 }
 
 /// Where the value of the key that was handed out last is.
-enum Value<'de> {
+enum Pending<'de> {
     None,
     Before(&'de RawValue),
     Rest,
@@ -153,17 +154,17 @@ impl<'de, M: MapAccess<'de>> MapAccess<'de> for Whole<'de, M> {
         K: DeserializeSeed<'de>,
     {
         let key = if let Some((key, value)) = self.before.next() {
-            self.value = Value::Before(value);
+            self.value = Pending::Before(value);
             key
         } else if let Some(name) = self.result_type.take() {
-            self.value = Value::ResultType(name);
+            self.value = Pending::ResultType(name);
             Cow::Borrowed(RESULT_TYPE)
-        } else if let Some(Text(key)) = self.next_of_rest()? {
-            if key == RESULT_TYPE {
+        } else if let Some(key) = self.next_of_rest()? {
+            if &*key == RESULT_TYPE {
                 return Err(de::Error::duplicate_field(RESULT_TYPE));
             }
-            self.value = Value::Rest;
-            key
+            self.value = Pending::Rest;
+            key.into_cow()
         } else {
             return Ok(None);
         };
@@ -172,13 +173,13 @@ impl<'de, M: MapAccess<'de>> MapAccess<'de> for Whole<'de, M> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, M::Error> {
         match (
-            std::mem::replace(&mut self.value, Value::None),
+            std::mem::replace(&mut self.value, Pending::None),
             &mut self.rest,
         ) {
-            (Value::Before(raw), _) => seed.deserialize(raw).map_err(de::Error::custom),
-            (Value::ResultType(name), _) => feed(seed, name),
-            (Value::Rest, Some(rest)) => rest.next_value_seed(seed),
-            (Value::Rest, None) | (Value::None, _) => {
+            (Pending::Before(raw), _) => seed.deserialize(raw).map_err(de::Error::custom),
+            (Pending::ResultType(name), _) => feed(seed, name),
+            (Pending::Rest, Some(rest)) => rest.next_value_seed(seed),
+            (Pending::Rest, None) | (Pending::None, _) => {
                 Err(de::Error::custom("a value without a key"))
             }
         }
@@ -186,7 +187,7 @@ impl<'de, M: MapAccess<'de>> MapAccess<'de> for Whole<'de, M> {
 }
 
 impl<'de, M: MapAccess<'de>> Whole<'de, M> {
-    fn next_of_rest(&mut self) -> Result<Option<Text<'de>>, M::Error> {
+    fn next_of_rest(&mut self) -> Result<Option<Key<'de>>, M::Error> {
         self.rest.as_mut().map_or(Ok(None), MapAccess::next_key)
     }
 }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 use std::str;
 
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -15,8 +14,8 @@ use super::dispatch::Dispatch;
 use super::fault::DecodeError;
 use super::member::{Member, Version};
 use super::message::{ErrorResponse, Message, Notification, Request, ResultResponse};
-use super::text::Text;
 use super::{ErrorObject, RequestId, recover};
+use crate::json::Key;
 
 pub(super) fn message<'a, R, N, A>(bytes: &'a [u8]) -> Result<Message<'a, R, N, A>, DecodeError>
 where
@@ -24,8 +23,8 @@ where
     N: Dispatch<'a>,
     A: Answer<'a>,
 {
-    // Checked once for the whole text, so that no string is checked again and
-    // nothing that is skipped escapes the check.
+    // TRANS-B1: checked once for the whole text, so that no string is checked
+    // again and nothing that is skipped escapes the check.
     let text = str::from_utf8(bytes).map_err(DecodeError::Utf8)?;
     one_pass(text).map_or_else(|| recover::message(text), Ok)
 }
@@ -40,86 +39,27 @@ where
         return None;
     }
     let mut json = serde_json::Deserializer::from_str(text);
-    let message = json.deserialize_map(Envelope(PhantomData)).ok()?;
+    let mut found = Found::default();
+    json.deserialize_map(&mut found).ok()?;
     json.end().ok()?;
-    Some(message)
+    found.into_message()
 }
 
-/// Reads an envelope in one pass or gives up without saying why: whatever it
-/// refuses is read again by [`recover`], which decides.
-struct Envelope<R, N, A>(PhantomData<(R, N, A)>);
-
-impl<'a, R, N, A> Visitor<'a> for Envelope<R, N, A>
-where
-    R: Dispatch<'a>,
-    N: Dispatch<'a>,
-    A: Answer<'a>,
-{
-    type Value = Message<'a, R, N, A>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON-RPC message")
-    }
-
-    fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<Self::Value, M::Error> {
-        let mut version = None;
-        let mut id: Option<Option<RequestId>> = None;
-        let mut method: Option<Cow<'a, str>> = None;
-        let mut params = Params::Absent;
-        let mut result: Option<A> = None;
-        let mut error: Option<ErrorObject> = None;
-        while let Some(member) = map.next_key()? {
-            match member {
-                Member::Jsonrpc if version.is_none() => {
-                    version = Some(map.next_value::<Version>()?);
-                }
-                Member::Id if id.is_none() => id = Some(map.next_value()?),
-                Member::Method if method.is_none() => {
-                    method = Some(map.next_value::<Text<'a>>()?.0);
-                }
-                Member::Params if matches!(params, Params::Absent) => {
-                    params = match &method {
-                        Some(method) => {
-                            let seed = ParamsSeed::find(method, id.is_some());
-                            map.next_value_seed(seed.ok_or_else(give_up)?)?
-                        }
-                        None => Params::Raw(map.next_value()?),
-                    }
-                }
-                Member::Result if result.is_none() => {
-                    result = Some(map.next_value_seed(ResultSeed(PhantomData))?);
-                }
-                Member::Error if error.is_none() => error = Some(map.next_value()?),
-                Member::Other => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-                _ => return Err(give_up()),
-            }
-        }
-        if version.is_none() {
-            return Err(give_up());
-        }
-        match (method, id, result, error, params) {
-            (Some(method), Some(Some(id)), None, None, params) => {
-                let params = params.into_request(&method)?;
-                Ok(Message::Request(Request::new(id, method, params)))
-            }
-            (Some(method), None, None, None, params) => {
-                let params = params.into_notification(&method)?;
-                Ok(Message::Notification(Notification::new(method, params)))
-            }
-            (None, Some(Some(id)), Some(result), None, Params::Absent) => {
-                Ok(Message::Result(ResultResponse::new(id, result)))
-            }
-            (None, id, None, Some(error), Params::Absent) => {
-                Ok(Message::Error(ErrorResponse::new(id.flatten(), error)))
-            }
-            _ => Err(give_up()),
-        }
-    }
+/// The members of an envelope, decoded as they are met.
+///
+/// They are filled in rather than returned, because parameters are large and
+/// every level of serde that returns them copies them.
+struct Found<'a, R, N, A> {
+    version: Option<Version>,
+    /// `Some(None)` is null.
+    id: Option<Option<RequestId>>,
+    method: Option<Cow<'a, str>>,
+    params: Params<'a, R, N>,
+    result: Option<A>,
+    error: Option<ErrorObject>,
 }
 
-/// Parameters in the state that the order of the members allowed.
+/// Parameters in the form that the order of the members allowed.
 enum Params<'a, R, N> {
     Absent,
     Notification(N),
@@ -127,39 +67,125 @@ enum Params<'a, R, N> {
     Request(R),
 }
 
-impl<'a, R: Dispatch<'a>, N: Dispatch<'a>> Params<'a, R, N> {
-    fn into_request<E: de::Error>(self, method: &str) -> Result<R, E> {
-        match self {
-            Self::Request(params) => Ok(params),
-            Self::Raw(raw) => decode(method, Object(raw)).map_err(E::custom),
-            Self::Absent => decode(method, Absent::new()),
-            Self::Notification(_) => Err(give_up()),
-        }
-    }
-
-    fn into_notification<E: de::Error>(self, method: &str) -> Result<N, E> {
-        match self {
-            Self::Notification(params) => Ok(params),
-            Self::Raw(raw) => decode(method, Object(raw)).map_err(E::custom),
-            Self::Absent => decode(method, Absent::new()),
-            Self::Request(_) => Err(give_up()),
+impl<R, N, A> Default for Found<'_, R, N, A> {
+    fn default() -> Self {
+        Self {
+            version: None,
+            id: None,
+            method: None,
+            params: Params::Absent,
+            result: None,
+            error: None,
         }
     }
 }
 
-fn decode<'a, P: Dispatch<'a>, D: Deserializer<'a>>(method: &str, body: D) -> Result<P, D::Error> {
-    let tag = P::find(method).ok_or_else(give_up)?;
-    P::decode(tag, body)
+/// Reads an envelope in one pass or gives up without saying why: whatever it
+/// refuses is read again by [`recover`], which decides.
+impl<'a, R, N, A> Visitor<'a> for &mut Found<'a, R, N, A>
+where
+    R: Dispatch<'a>,
+    N: Dispatch<'a>,
+    A: Answer<'a>,
+{
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON-RPC message")
+    }
+
+    fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
+        while let Some(member) = map.next_key()? {
+            match member {
+                Member::Jsonrpc if self.version.is_none() => {
+                    self.version = Some(map.next_value()?);
+                }
+                Member::Id if self.id.is_none() => self.id = Some(map.next_value()?),
+                Member::Method if self.method.is_none() => {
+                    self.method = Some(map.next_value::<Key<'a>>()?.into_cow());
+                }
+                Member::Params if matches!(self.params, Params::Absent) => {
+                    let kind = match &self.method {
+                        Some(method) => Kind::find(method, self.id.is_some()),
+                        None => Some(Kind::Raw),
+                    };
+                    let kind = kind.ok_or_else(give_up)?;
+                    let params = &mut self.params;
+                    map.next_value_seed(ParamsSeed { kind, params })?;
+                }
+                Member::Result if self.result.is_none() => {
+                    map.next_value_seed(ResultSeed(&mut self.result))?;
+                }
+                Member::Error if self.error.is_none() => self.error = Some(map.next_value()?),
+                Member::Other => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                _ => return Err(give_up()),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a, R: Dispatch<'a>, N: Dispatch<'a>, A> Found<'a, R, N, A> {
+    fn into_message(self) -> Option<Message<'a, R, N, A>> {
+        self.version?;
+        match (self.method, self.id, self.result, self.error) {
+            (Some(method), Some(Some(id)), None, None) => {
+                let params = self.params.into_request(&method)?;
+                Some(Message::Request(Request::new(id, method, params)))
+            }
+            (Some(method), None, None, None) => {
+                let params = self.params.into_notification(&method)?;
+                Some(Message::Notification(Notification::new(method, params)))
+            }
+            (None, Some(Some(id)), Some(result), None) if self.params.is_absent() => {
+                Some(Message::Result(ResultResponse::new(id, result)))
+            }
+            (None, id, None, Some(error)) if self.params.is_absent() => {
+                Some(Message::Error(ErrorResponse::new(id.flatten(), error)))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl<'a, R: Dispatch<'a>, N: Dispatch<'a>> Params<'a, R, N> {
+    fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+
+    fn into_request(self, method: &str) -> Option<R> {
+        match self {
+            Self::Request(params) => Some(params),
+            Self::Raw(raw) => decode(method, Object(raw)),
+            Self::Absent => decode(method, Absent::<de::value::Error>::new()),
+            Self::Notification(_) => None,
+        }
+    }
+
+    fn into_notification(self, method: &str) -> Option<N> {
+        match self {
+            Self::Notification(params) => Some(params),
+            Self::Raw(raw) => decode(method, Object(raw)),
+            Self::Absent => decode(method, Absent::<de::value::Error>::new()),
+            Self::Request(_) => None,
+        }
+    }
+}
+
+fn decode<'a, P: Dispatch<'a>>(method: &str, body: impl Deserializer<'a>) -> Option<P> {
+    P::decode(P::find(method)?, body).ok()
 }
 
 /// What to decode parameters as, once the method is known.
-enum ParamsSeed<'a, R: Dispatch<'a>, N: Dispatch<'a>> {
+enum Kind<'a, R: Dispatch<'a>, N: Dispatch<'a>> {
     Notification(N::Tag),
     Raw,
     Request(R::Tag),
 }
 
-impl<'a, R: Dispatch<'a>, N: Dispatch<'a>> ParamsSeed<'a, R, N> {
+impl<'a, R: Dispatch<'a>, N: Dispatch<'a>> Kind<'a, R, N> {
     fn find(method: &str, id_met: bool) -> Option<Self> {
         if id_met {
             return R::find(method).map(Self::Request);
@@ -174,26 +200,32 @@ impl<'a, R: Dispatch<'a>, N: Dispatch<'a>> ParamsSeed<'a, R, N> {
     }
 }
 
-impl<'a, R: Dispatch<'a>, N: Dispatch<'a>> DeserializeSeed<'a> for ParamsSeed<'a, R, N> {
-    type Value = Params<'a, R, N>;
+struct ParamsSeed<'s, 'a, R: Dispatch<'a>, N: Dispatch<'a>> {
+    kind: Kind<'a, R, N>,
+    params: &'s mut Params<'a, R, N>,
+}
 
-    fn deserialize<D: Deserializer<'a>>(self, body: D) -> Result<Self::Value, D::Error> {
-        match self {
-            Self::Notification(tag) => N::decode(tag, Object(body)).map(Params::Notification),
-            Self::Raw => Deserialize::deserialize(body).map(Params::Raw),
-            Self::Request(tag) => R::decode(tag, Object(body)).map(Params::Request),
-        }
+impl<'a, R: Dispatch<'a>, N: Dispatch<'a>> DeserializeSeed<'a> for ParamsSeed<'_, 'a, R, N> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, body: D) -> Result<(), D::Error> {
+        *self.params = match self.kind {
+            Kind::Notification(tag) => Params::Notification(N::decode(tag, Object(body))?),
+            Kind::Raw => Params::Raw(Deserialize::deserialize(body)?),
+            Kind::Request(tag) => Params::Request(R::decode(tag, Object(body))?),
+        };
+        Ok(())
     }
 }
 
-/// Decodes a result as the answer that is waited for.
-struct ResultSeed<A>(PhantomData<A>);
+struct ResultSeed<'s, A>(&'s mut Option<A>);
 
-impl<'a, A: Answer<'a>> DeserializeSeed<'a> for ResultSeed<A> {
-    type Value = A;
+impl<'a, A: Answer<'a>> DeserializeSeed<'a> for ResultSeed<'_, A> {
+    type Value = ();
 
-    fn deserialize<D: Deserializer<'a>>(self, body: D) -> Result<A, D::Error> {
-        A::read(Object(body))
+    fn deserialize<D: Deserializer<'a>>(self, body: D) -> Result<(), D::Error> {
+        *self.0 = Some(A::read(Object(body))?);
+        Ok(())
     }
 }
 
@@ -204,15 +236,14 @@ fn give_up<E: de::Error>() -> E {
 
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
-
     use proptest::prelude::{Just, Strategy, prop_assert_eq, proptest};
     use proptest::sample;
 
     use super::*;
+    use crate::jsonrpc::Nothing;
 
     type Raw<'a> = Message<'a>;
-    type Deaf<'a> = Message<'a, Infallible, Option<&'a RawValue>, IgnoredAny>;
+    type Deaf<'a> = Message<'a, Nothing, Option<&'a RawValue>, IgnoredAny>;
 
     const GOOD: &[&[&str]] = &[
         &[

@@ -139,6 +139,9 @@ pub enum Fault {
     /// A member that counts stands in it twice.
     #[error("`{0}` stands twice")]
     Duplicate(&'static str),
+    /// It neither asks nor answers.
+    #[error("neither `method` nor `result` nor `error`")]
+    Empty,
     /// `error` is not an error object.
     #[error("`error` is not an error object")]
     Error,
@@ -148,9 +151,6 @@ pub enum Fault {
     /// `method` is not a string.
     #[error("`method` is not a string")]
     Method,
-    /// It neither asks nor answers.
-    #[error("neither `method` nor `result` nor `error`")]
-    Nothing,
     /// It is JSON, but not an object.
     #[error("not an object")]
     NotAnObject,

@@ -12,7 +12,7 @@ use super::{ErrorObject, RequestId, decode};
 /// The three type parameters say what this side accepts: `R` the requests,
 /// `N` the notifications, `A` the result it is waiting for. Left at their
 /// defaults they keep `params` and `result` as raw text, which is what a
-/// gateway forwards; [`Infallible`](std::convert::Infallible) accepts nothing.
+/// gateway forwards; [`Nothing`](super::Nothing) accepts nothing.
 ///
 /// # Examples
 ///

@@ -16,8 +16,8 @@ use super::dispatch::Dispatch;
 use super::fault::{DecodeError, Fault};
 use super::member::{Member, Version};
 use super::message::{ErrorResponse, Message, Notification, Request, ResultResponse};
-use super::text::Text;
 use super::{ErrorObject, RequestId};
+use crate::json::Key;
 
 pub(super) fn message<'a, R, N, A>(text: &'a str) -> Result<Message<'a, R, N, A>, DecodeError>
 where
@@ -43,79 +43,58 @@ where
         parts.shape(id.as_ref())
     };
     match shape {
-        Ok(Shape::Request(id, method)) => request(id, method, parts.params).map(Message::Request),
-        Ok(Shape::Notification(method)) => {
-            notification(method, parts.params).map(Message::Notification)
+        Ok(Shape::Request(id, method)) => {
+            let params = decode(Some(&id), &method, parts.params)?;
+            Ok(Message::Request(Request::new(id, method, params)))
         }
-        Ok(Shape::Result(id, result)) => self::result(id, result).map(Message::Result),
+        Ok(Shape::Notification(method)) => {
+            let params = decode(None, &method, parts.params)?;
+            Ok(Message::Notification(Notification::new(method, params)))
+        }
+        Ok(Shape::Result(id, result)) => {
+            let result = self::result(&id, result)?;
+            Ok(Message::Result(ResultResponse::new(id, result)))
+        }
         Ok(Shape::Error(error)) => Ok(Message::Error(ErrorResponse::new(id, error))),
         Err(fault) if parts.is_response() => Err(DecodeError::InvalidResponse { id, fault }),
         Err(fault) => Err(DecodeError::Invalid { id, fault }),
     }
 }
 
-fn request<'a, R: Dispatch<'a>>(
-    id: RequestId,
-    method: Cow<'a, str>,
-    params: Option<&'a RawValue>,
-) -> Result<Request<'a, R>, DecodeError> {
-    match decode(&method, params) {
-        Some(Ok(params)) => Ok(Request::new(id, method, params)),
-        Some(Err(source)) => Err(DecodeError::InvalidParams {
-            id: Some(id),
-            method: method.into_owned(),
-            source,
-        }),
-        None => Err(DecodeError::UnknownMethod {
-            id: Some(id),
-            method: method.into_owned(),
-        }),
-    }
-}
-
-fn notification<'a, N: Dispatch<'a>>(
-    method: Cow<'a, str>,
-    params: Option<&'a RawValue>,
-) -> Result<Notification<'a, N>, DecodeError> {
-    match decode(&method, params) {
-        Some(Ok(params)) => Ok(Notification::new(method, params)),
-        Some(Err(source)) => Err(DecodeError::InvalidParams {
-            id: None,
-            method: method.into_owned(),
-            source,
-        }),
-        None => Err(DecodeError::UnknownMethod {
-            id: None,
-            method: method.into_owned(),
-        }),
-    }
-}
-
 fn decode<'a, P: Dispatch<'a>>(
+    id: Option<&RequestId>,
     method: &str,
     params: Option<&'a RawValue>,
-) -> Option<serde_json::Result<P>> {
-    let tag = P::find(method)?;
-    Some(match params {
+) -> Result<P, DecodeError> {
+    let Some(tag) = P::find(method) else {
+        return Err(DecodeError::UnknownMethod {
+            id: id.cloned(),
+            method: method.to_owned(),
+        });
+    };
+    let decoded = match params {
         Some(params) => P::decode(tag, Object(params)),
         None => P::decode(tag, Absent::new()),
+    };
+    decoded.map_err(|source| DecodeError::InvalidParams {
+        id: id.cloned(),
+        method: method.to_owned(),
+        source,
     })
 }
 
-fn result<'a, A: Answer<'a>>(
-    id: RequestId,
-    result: &'a RawValue,
-) -> Result<ResultResponse<A>, DecodeError> {
-    match A::read(Object(result)) {
-        Ok(result) => Ok(ResultResponse::new(id, result)),
-        Err(source) => Err(match result_type(result) {
-            Some(name) if !A::knows(&name) => DecodeError::UnknownResultType {
-                id,
-                result_type: name.into_owned(),
-            },
-            _ => DecodeError::InvalidResult { id, source },
-        }),
-    }
+fn result<'a, A: Answer<'a>>(id: &RequestId, result: &'a RawValue) -> Result<A, DecodeError> {
+    A::read(Object(result)).map_err(|source| match result_type(result) {
+        // BASE-C2: told apart from a result that is only malformed.
+        Some(name) if !A::knows(&name) => DecodeError::UnknownResultType {
+            id: id.clone(),
+            result_type: name.into_owned(),
+        },
+        _ => DecodeError::InvalidResult {
+            id: id.clone(),
+            source,
+        },
+    })
 }
 
 /// The members that mean something, not yet looked into.
@@ -162,7 +141,7 @@ impl<'a> Parts<'a> {
         }
         match (self.method, self.params, self.result, self.error) {
             (Some(method), _, None, None) => {
-                let Text(method) = read(method).ok_or(Fault::Method)?;
+                let method = read::<Key<'a>>(method).ok_or(Fault::Method)?.into_cow();
                 match id {
                     Some(id) => Ok(Shape::Request(id.clone(), method)),
                     None if null => Err(Fault::Id),
@@ -174,7 +153,7 @@ impl<'a> Parts<'a> {
                 Ok(Shape::Result(id.clone(), result))
             }
             (None, None, None, Some(error)) => read(error).map(Shape::Error).ok_or(Fault::Error),
-            (None, _, None, None) => Err(Fault::Nothing),
+            (None, _, None, None) => Err(Fault::Empty),
             _ => Err(Fault::Ambiguous),
         }
     }

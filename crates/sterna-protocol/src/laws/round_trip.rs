@@ -61,7 +61,7 @@ where
     let request = Request::new(1.into(), method(&params), params);
     let mut body = Vec::new();
     request.encode(&mut body).unwrap();
-    match Message::<R, std::convert::Infallible, Untagged<()>>::decode(&body) {
+    match Message::<R, crate::jsonrpc::Nothing, Untagged<()>>::decode(&body) {
         Ok(Message::Request(back)) if back == request => Ok(()),
         other => Err(lost(&body, other.err())),
     }
@@ -75,7 +75,7 @@ where
     let notification = Notification::new(method(&params), params);
     let mut body = Vec::new();
     notification.encode(&mut body).unwrap();
-    match Message::<std::convert::Infallible, N, Untagged<()>>::decode(&body) {
+    match Message::<crate::jsonrpc::Nothing, N, Untagged<()>>::decode(&body) {
         Ok(Message::Notification(back)) if back == notification => Ok(()),
         other => Err(lost(&body, other.err())),
     }
@@ -88,7 +88,7 @@ where
     let response = ResultResponse::new(1.into(), Source::new(bytes).draw::<A>());
     let mut body = Vec::new();
     response.encode(&mut body).unwrap();
-    type Received<'a, A> = Message<'a, std::convert::Infallible, std::convert::Infallible, A>;
+    type Received<'a, A> = Message<'a, crate::jsonrpc::Nothing, crate::jsonrpc::Nothing, A>;
     match Received::<A>::decode(&body) {
         Ok(Message::Result(back)) if back == response => Ok(()),
         other => Err(lost(&body, other.err())),

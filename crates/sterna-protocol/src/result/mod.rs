@@ -9,7 +9,7 @@ mod complete;
 mod outcome;
 
 pub use complete::Complete;
-pub use outcome::{NoExtension, Outcome, OutcomeError, OutcomeKind};
+pub use outcome::{Outcome, OutcomeError, OutcomeKind};
 
 use crate::json::JsonObject;
 use crate::meta::ResultMeta;

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::complete::{read_complete, write_complete};
 use crate::input::{InputRequired, InputRequiredError};
-use crate::jsonrpc::Dispatch;
+use crate::jsonrpc::{Dispatch, Nothing};
 
 /// How a request ended that may take several rounds.
 ///
@@ -20,7 +20,7 @@ use crate::jsonrpc::Dispatch;
     clippy::large_enum_variant,
     reason = "what stands in for T is about as large"
 )]
-pub enum Outcome<T, X = NoExtension> {
+pub enum Outcome<T, X = Nothing> {
     /// It is done.
     Complete(T),
     /// The client must answer first and ask again.
@@ -96,29 +96,6 @@ impl<T: Serialize, X: Serialize> Serialize for Outcome<T, X> {
             Self::InputRequired(result) => result.serialize(serializer),
             Self::Extension(result) => result.serialize(serializer),
         }
-    }
-}
-
-/// The results of no extension at all: there are none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "none is none")]
-pub enum NoExtension {}
-
-impl<'de> Dispatch<'de> for NoExtension {
-    type Tag = Self;
-
-    fn find(_: &str) -> Option<Self> {
-        None
-    }
-
-    fn decode<D: Deserializer<'de>>(tag: Self, _: D) -> Result<Self, D::Error> {
-        match tag {}
-    }
-}
-
-impl Serialize for NoExtension {
-    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
-        match *self {}
     }
 }
 

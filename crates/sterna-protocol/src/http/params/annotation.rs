@@ -1,11 +1,11 @@
-use std::slice;
+use std::collections::BTreeSet;
 
 use http::HeaderName;
-use serde::de::{Deserialize, Deserializer};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use thiserror::Error;
 
 use super::ParamHeaders;
+use crate::tool::ObjectSchema;
 
 /// Why the `x-mcp-header` annotations of a tool are not valid.
 ///
@@ -48,15 +48,15 @@ pub enum AnnotationError {
         /// The place of the annotated schema.
         at: String,
     },
-    /// The schema cannot be read at all.
+    /// The schema holds a number or a string that is none.
     #[error("the schema is malformed")]
     Unreadable,
 }
 
-pub(super) fn find<'de, D: Deserializer<'de>>(schema: D) -> Result<ParamHeaders, AnnotationError> {
-    let schema = Value::deserialize(schema).map_err(|_| AnnotationError::Unreadable)?;
+pub(super) fn find(schema: &ObjectSchema) -> Result<ParamHeaders, AnnotationError> {
+    let schema: Value = schema.decode().map_err(|_| AnnotationError::Unreadable)?;
     let mut search = Search::default();
-    search.schema(&schema, Some(&[]))?;
+    search.schema(&schema, Way::Properties)?;
     Ok(search.found)
 }
 
@@ -65,51 +65,48 @@ struct Search {
     /// The members that lead from the root to where the search is.
     pointer: Vec<String>,
     found: ParamHeaders,
+    names: BTreeSet<String>,
+}
+
+/// What leads to a schema from the root.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// `properties`, the name of one, `properties`, and so on.
+    Properties,
+    /// Anything else.
+    Other,
 }
 
 impl Search {
-    /// Searches a schema; `path` are the names of the properties that lead to
-    /// it, if nothing but properties do.
-    fn schema(&mut self, schema: &Value, path: Option<&[String]>) -> Result<(), AnnotationError> {
+    fn schema(&mut self, schema: &Value, way: Way) -> Result<(), AnnotationError> {
         let members = match schema {
             Value::Object(members) => members,
-            Value::Array(schemas) => return self.unreachable(schemas.iter().enumerate()),
+            Value::Array(schemas) => return self.each(schemas.iter().enumerate(), Way::Other),
             _ => return Ok(()),
         };
         if let Some(name) = members.get(ANNOTATION) {
-            self.annotation(name, members, path)?;
+            self.annotation(name, members.get("type"), way)?;
         }
         for (keyword, value) in members {
             self.enter(keyword, |search| match (keyword.as_str(), value) {
                 (keyword, _) if OPAQUE.contains(&keyword) => Ok(()),
-                ("properties", Value::Object(properties)) => search.properties(properties, path),
+                ("properties", Value::Object(properties)) => search.each(properties, way),
                 (keyword, Value::Object(schemas)) if NAMED.contains(&keyword) => {
-                    search.unreachable(schemas)
+                    search.each(schemas, Way::Other)
                 }
-                (_, schema) => search.schema(schema, None),
+                (_, schema) => search.schema(schema, Way::Other),
             })?;
         }
         Ok(())
     }
 
-    fn properties(
-        &mut self,
-        properties: &Map<String, Value>,
-        path: Option<&[String]>,
-    ) -> Result<(), AnnotationError> {
-        for (name, schema) in properties {
-            let path = path.map(|path| [path, slice::from_ref(name)].concat());
-            self.enter(name, |search| search.schema(schema, path.as_deref()))?;
-        }
-        Ok(())
-    }
-
-    fn unreachable<'a>(
+    fn each<'a>(
         &mut self,
         schemas: impl IntoIterator<Item = (impl ToString, &'a Value)>,
+        way: Way,
     ) -> Result<(), AnnotationError> {
         for (name, schema) in schemas {
-            self.enter(&name, |search| search.schema(schema, None))?;
+            self.enter(&name, |search| search.schema(schema, way))?;
         }
         Ok(())
     }
@@ -117,28 +114,33 @@ impl Search {
     fn annotation(
         &mut self,
         name: &Value,
-        members: &Map<String, Value>,
-        path: Option<&[String]>,
+        type_: Option<&Value>,
+        way: Way,
     ) -> Result<(), AnnotationError> {
         let at = self.place();
-        let Some(path @ [_, ..]) = path else {
+        // HTTP-B5: elsewhere there may be no value, or several. The root is
+        // no parameter either.
+        if way == Way::Other || self.pointer.is_empty() {
             return Err(AnnotationError::Unreachable { at });
-        };
+        }
         let Value::String(name) = name else {
             return Err(AnnotationError::NotAString { at });
         };
         let name = name.clone();
-        // A header name is checked for tokens and put into lower case at once.
+        // HTTP-B1, HTTP-B2: a header name is a token, and in lower case.
         let header = match HeaderName::try_from(format!("{PREFIX}{name}")) {
             Ok(header) if !name.is_empty() => header,
             _ => return Err(AnnotationError::Name { at, name }),
         };
-        if !is_primitive(members.get("type")) {
+        // HTTP-B3: other types have no form in a header.
+        if !is_primitive(type_) {
             return Err(AnnotationError::Type { at });
         }
-        if self.found.headers.contains(&header) {
+        if !self.names.insert(header.as_str().to_owned()) {
             return Err(AnnotationError::Duplicate { at, name });
         }
+        // Every other member of the pointer is `properties`.
+        let path = self.pointer.iter().skip(1).step_by(2);
         self.found.root.insert(path, self.found.headers.len());
         self.found.headers.push(header);
         Ok(())

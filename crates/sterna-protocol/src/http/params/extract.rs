@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::jsonrpc::Text;
+use crate::json::Key;
 
 /// What stands in the arguments where a mirrored parameter belongs.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,23 +28,22 @@ pub(super) struct Node {
 
 impl Node {
     /// Lets `path` lead to the header number `header`.
-    pub(super) fn insert(&mut self, path: &[String], header: usize) {
-        match path.split_first() {
-            Some((name, rest)) => {
-                let child = self.children.entry(name.clone()).or_default();
-                child.insert(rest, header);
-            }
-            None => self.header = Some(header),
+    pub(super) fn insert<'a>(&mut self, path: impl Iterator<Item = &'a String>, header: usize) {
+        let mut node = self;
+        for name in path {
+            node = node.children.entry(name.clone()).or_default();
         }
+        node.header = Some(header);
     }
 
     /// Reads the mirrored parameters and skips everything else.
-    pub(super) fn extract<'de, D: Deserializer<'de>>(
+    pub(super) fn extract<'a>(
         &self,
-        arguments: D,
-        found: &mut [Scalar<'de>],
-    ) -> Result<(), D::Error> {
-        arguments.deserialize_map(Walk { node: self, found })
+        arguments: &'a str,
+        found: &mut [Scalar<'a>],
+    ) -> serde_json::Result<()> {
+        let walk = Walk { node: self, found };
+        serde_json::Deserializer::from_str(arguments).deserialize_map(walk)
     }
 }
 
@@ -81,7 +80,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_, 'de> {
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
         let mut met = Vec::new();
-        while let Some(Text(key)) = map.next_key()? {
+        while let Some(key) = map.next_key::<Key<'de>>()? {
             let Some((name, node)) = self.node.children.get_key_value(&*key) else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
@@ -183,5 +182,5 @@ impl<'de> Visitor<'de> for ScalarVisitor {
     }
 }
 
-/// 2^53 − 1: beyond it not every integer is a double.
+/// 2^53 − 1. HTTP-B4: beyond it not every integer is a double.
 const LARGEST_SAFE: i64 = (1 << 53) - 1;

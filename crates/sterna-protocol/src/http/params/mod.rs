@@ -4,7 +4,6 @@ mod annotation;
 mod extract;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use serde::de::Deserializer;
 
 pub use annotation::AnnotationError;
 use extract::{Node, Scalar};
@@ -12,6 +11,8 @@ use extract::{Node, Scalar};
 use super::field::{require, single};
 use super::mismatch::{HeaderMismatch, Unmirrorable};
 use super::value::{decode_value, encode_value};
+use crate::json::RawObject;
+use crate::tool::ObjectSchema;
 
 /// The parameters of one tool that its `inputSchema` marks with
 /// `x-mcp-header`.
@@ -23,13 +24,13 @@ use super::value::{decode_value, encode_value};
 /// use serde_json::json;
 /// use sterna_protocol::http::ParamHeaders;
 ///
-/// let schema = json!({
+/// let schema = serde_json::from_value(json!({
 ///     "type": "object",
 ///     "properties": { "region": { "type": "string", "x-mcp-header": "Region" } },
-/// });
+/// }))?;
 /// let mirrored = ParamHeaders::of(&schema)?;
 ///
-/// let arguments = json!({ "region": "us-west1", "query": "SELECT 1" });
+/// let arguments = serde_json::from_value(json!({ "region": "us-west1", "query": "…" }))?;
 /// let mut headers = HeaderMap::new();
 /// mirrored.write(Some(&arguments), &mut headers)?;
 /// assert_eq!(headers["mcp-param-region"], "us-west1");
@@ -49,7 +50,7 @@ impl ParamHeaders {
     ///
     /// An annotation breaks one of the rules. A client on HTTP leaves such a
     /// tool out of its list and says so in its log; a server does not offer it.
-    pub fn of<'de, D: Deserializer<'de>>(input_schema: D) -> Result<Self, AnnotationError> {
+    pub fn of(input_schema: &ObjectSchema) -> Result<Self, AnnotationError> {
         annotation::find(input_schema)
     }
 
@@ -69,13 +70,14 @@ impl ParamHeaders {
     ///
     /// A value has no form in a header. The call cannot be made over HTTP: a
     /// server has to refuse it with the header and without.
-    pub fn write<'de, D: Deserializer<'de>>(
+    pub fn write(
         &self,
-        arguments: Option<D>,
+        arguments: Option<&RawObject>,
         headers: &mut HeaderMap,
     ) -> Result<(), Unmirrorable> {
         for (header, scalar) in self.headers.iter().zip(self.scalars(arguments)?) {
             let value = match scalar {
+                // HTTP-C14: there is nothing to repeat.
                 Scalar::Absent => continue,
                 Scalar::Boolean(flag) => HeaderValue::from_static(spelled(flag)),
                 Scalar::Integer(number) => HeaderValue::from(number),
@@ -93,9 +95,9 @@ impl ParamHeaders {
     ///
     /// A header is missing, malformed, repeated, differs, or has no value in
     /// the arguments.
-    pub fn check<'de, D: Deserializer<'de>>(
+    pub fn check(
         &self,
-        arguments: Option<D>,
+        arguments: Option<&RawObject>,
         headers: &HeaderMap,
     ) -> Result<(), HeaderMismatch> {
         for (header, scalar) in self.headers.iter().zip(self.scalars(arguments)?) {
@@ -123,17 +125,17 @@ impl ParamHeaders {
     }
 
     /// The value for each header, in their order.
-    fn scalars<'de, D: Deserializer<'de>>(
+    fn scalars<'a>(
         &self,
-        arguments: Option<D>,
-    ) -> Result<Vec<Scalar<'de>>, Unmirrorable> {
+        arguments: Option<&'a RawObject>,
+    ) -> Result<Vec<Scalar<'a>>, Unmirrorable> {
         let mut scalars = vec![Scalar::Absent; self.headers.len()];
         if let Some(arguments) = arguments
             && !self.is_empty()
         {
-            self.root
-                .extract(arguments, &mut scalars)
-                .map_err(|_| Unmirrorable::Arguments)?;
+            let text = arguments.as_str();
+            let read = self.root.extract(text, &mut scalars);
+            read.map_err(|_| Unmirrorable::Arguments)?;
         }
         Ok(scalars)
     }
@@ -143,7 +145,10 @@ fn spelled(flag: bool) -> &'static str {
     if flag { "true" } else { "false" }
 }
 
-/// Reads `42`, and `42.0` as well: integers are compared as numbers.
+/// Reads `42`, and `42.0` as well.
+///
+/// HTTP-S19: integers are compared as numbers, and exactly: a double would
+/// take 9007199254740991.4 for its neighbour.
 fn whole_number(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits = whole.strip_prefix('-').unwrap_or(whole);

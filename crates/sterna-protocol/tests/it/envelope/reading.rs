@@ -1,9 +1,8 @@
-use std::convert::Infallible;
 use std::error::Error as _;
 
 use expect_test::{Expect, expect};
 use serde::de::IgnoredAny;
-use sterna_protocol::jsonrpc::{DecodeError, ErrorObject, MAX_DEPTH, Message, Untagged};
+use sterna_protocol::jsonrpc::{DecodeError, ErrorObject, MAX_DEPTH, Message, Nothing, Untagged};
 
 use super::calls::{Complete, Typed};
 
@@ -524,7 +523,7 @@ fn depth_is_bounded_where_text_is_skipped_or_kept() {
 
 #[test]
 fn a_side_that_accepts_nothing_still_knows_what_it_was() {
-    type Deaf<'a> = Message<'a, Infallible, Infallible, IgnoredAny>;
+    type Deaf<'a> = Message<'a, Nothing, Nothing, IgnoredAny>;
     let refused = Deaf::decode(br#"{"jsonrpc":"2.0","id":1,"method":"list"}"#).unwrap_err();
     expect!["unknown method `list`; Method not found (-32601); answer Integer(1)"]
         .assert_eq(&refusal(&refused));
@@ -538,7 +537,7 @@ fn a_side_that_accepts_nothing_still_knows_what_it_was() {
 
 #[test]
 fn a_revision_without_result_types_does_not_look_at_them() {
-    type Old<'a> = Message<'a, Infallible, Infallible, Untagged<Complete>>;
+    type Old<'a> = Message<'a, Nothing, Nothing, Untagged<Complete>>;
     let answer =
         Old::decode(br#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"?","content":[]}}"#);
     let Ok(Message::Result(response)) = answer else {

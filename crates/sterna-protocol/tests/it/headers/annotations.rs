@@ -1,25 +1,27 @@
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use sterna_protocol::http::ParamHeaders;
+use sterna_protocol::http::{AnnotationError, ParamHeaders};
 
 /// What a client thinks of a tool with these properties.
 #[track_caller]
 fn check(properties: Value, expected: Expect) {
-    check_schema(
-        json!({ "type": "object", "properties": properties }),
-        expected,
-    );
+    check_schema(json!({ "properties": properties }), expected);
 }
 
 #[track_caller]
 fn check_schema(schema: Value, expected: Expect) {
-    expected.assert_eq(&match ParamHeaders::of(&schema) {
+    expected.assert_eq(&match headers_of(schema) {
         Ok(mirrored) => {
             let names: Vec<_> = mirrored.names().map(|name| name.as_str()).collect();
             names.join(" ")
         }
         Err(error) => format!("refused: {error}"),
     });
+}
+
+fn headers_of(mut schema: Value) -> Result<ParamHeaders, AnnotationError> {
+    schema["type"] = "object".into();
+    ParamHeaders::of(&serde_json::from_value(schema).unwrap())
 }
 
 #[test]
@@ -161,7 +163,7 @@ fn everything_off_the_chain_of_properties_may_not() {
         "unevaluatedItems",
     ] {
         let schema = json!({ "properties": { "a/b": { keyword: annotated } } });
-        let error = ParamHeaders::of(&schema).unwrap_err().to_string();
+        let error = headers_of(schema).unwrap_err().to_string();
         let at = format!("/properties/a~1b/{keyword}");
         assert_eq!(
             error,
@@ -170,7 +172,7 @@ fn everything_off_the_chain_of_properties_may_not() {
     }
     for keyword in ["oneOf", "anyOf", "allOf", "prefixItems"] {
         let schema = json!({ keyword: [{ "properties": { "a": annotated } }] });
-        let error = ParamHeaders::of(&schema).unwrap_err().to_string();
+        let error = headers_of(schema).unwrap_err().to_string();
         let at = format!("/{keyword}/0/properties/a");
         assert_eq!(
             error,
@@ -184,7 +186,7 @@ fn everything_off_the_chain_of_properties_may_not() {
         "patternProperties",
     ] {
         let schema = json!({ keyword: { "a": annotated } });
-        let error = ParamHeaders::of(&schema).unwrap_err().to_string();
+        let error = headers_of(schema).unwrap_err().to_string();
         let at = format!("/{keyword}/a");
         assert_eq!(
             error,
@@ -192,7 +194,7 @@ fn everything_off_the_chain_of_properties_may_not() {
         );
     }
     check_schema(
-        json!({ "type": "string", "x-mcp-header": "A" }),
+        json!({ "x-mcp-header": "A" }),
         expect!["refused: no parameter is statically reachable at ``"],
     );
 }
@@ -217,7 +219,14 @@ fn a_property_or_a_datum_of_that_name_is_no_annotation() {
 }
 
 #[test]
-fn a_schema_that_is_no_object_has_no_annotations() {
-    check_schema(json!(true), expect![]);
+fn properties_that_are_no_object_have_no_annotations() {
     check_schema(json!({ "properties": [{ "type": "string" }] }), expect![]);
+    check_schema(json!({ "properties": { "a": true } }), expect![]);
+}
+
+#[test]
+fn a_schema_with_a_number_beyond_all_bounds_is_refused() {
+    let schema = r#"{"type":"object","maxProperties":1e999}"#;
+    let schema = serde_json::from_str(schema).unwrap();
+    assert_eq!(ParamHeaders::of(&schema), Err(AnnotationError::Unreadable));
 }

@@ -1,9 +1,9 @@
 use expect_test::{Expect, expect};
 use http::HeaderMap;
 use proptest::prelude::{Just, Strategy, any, prop_assert_eq, prop_oneof, proptest};
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sterna_protocol::http::ParamHeaders;
+use sterna_protocol::json::RawObject;
 
 use super::{headers, verdict};
 
@@ -17,11 +17,11 @@ fn mirrored() -> ParamHeaders {
         } },
         "query": { "type": "string" },
     } });
-    ParamHeaders::of(&schema).unwrap()
+    ParamHeaders::of(&serde_json::from_value(schema).unwrap()).unwrap()
 }
 
-fn raw(arguments: &str) -> Box<RawValue> {
-    RawValue::from_string(arguments.to_owned()).unwrap()
+fn raw(arguments: &str) -> RawObject {
+    serde_json::from_str(arguments).unwrap()
 }
 
 /// What a client sends with `arguments`.
@@ -29,7 +29,7 @@ fn raw(arguments: &str) -> Box<RawValue> {
 fn written(arguments: &str, expected: Expect) {
     let mut headers = HeaderMap::new();
     expected.assert_eq(
-        &match mirrored().write(Some(&*raw(arguments)), &mut headers) {
+        &match mirrored().write(Some(&raw(arguments)), &mut headers) {
             Ok(()) => {
                 let mut lines: Vec<_> = headers
                     .iter()
@@ -46,7 +46,7 @@ fn written(arguments: &str, expected: Expect) {
 /// What a server thinks of `arguments` that came with these headers.
 #[track_caller]
 fn check(arguments: &str, lines: &str, expected: Expect) {
-    let checked = mirrored().check(Some(&*raw(arguments)), &headers(lines));
+    let checked = mirrored().check(Some(&raw(arguments)), &headers(lines));
     expected.assert_eq(&verdict(checked));
 }
 
@@ -90,7 +90,7 @@ fn what_is_missing_or_null_has_no_header() {
     written(r#"{"region":null,"count":null,"flag":null}"#, expect![]);
     written("{}", expect![]);
     let mut headers = HeaderMap::new();
-    mirrored().write(None::<&Value>, &mut headers).unwrap();
+    mirrored().write(None, &mut headers).unwrap();
     assert!(headers.is_empty());
 }
 
@@ -126,10 +126,6 @@ fn what_has_no_form_is_not_sent() {
     );
     written(
         r#"{"where":{"tenant":"a"},"where":{}}"#,
-        expect!["not sent: the arguments cannot be mirrored"],
-    );
-    written(
-        r#"["a"]"#,
         expect!["not sent: the arguments cannot be mirrored"],
     );
 }
@@ -291,7 +287,7 @@ fn a_tool_without_annotations_looks_at_nothing() {
     let none = ParamHeaders::default();
     assert!(none.is_empty());
     assert!(
-        none.check(Some(&*raw("[1]")), &headers("Mcp-Param-A: b"))
+        none.check(Some(&raw("{\"a\":1e999}")), &headers("Mcp-Param-A: b"))
             .is_ok()
     );
 }
@@ -315,9 +311,9 @@ proptest! {
         flag in argument(),
         tenant in argument(),
     ) {
-        let arguments = json!({
+        let arguments = serde_json::from_value(json!({
             "region": region, "count": count, "flag": flag, "where": { "tenant": tenant },
-        });
+        })).unwrap();
         let mut headers = HeaderMap::new();
         let written = mirrored().write(Some(&arguments), &mut headers);
         let checked = mirrored().check(Some(&arguments), &headers);

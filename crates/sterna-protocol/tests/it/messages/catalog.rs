@@ -1,11 +1,9 @@
 //! Which type of ours stands for which definition of the official schemas.
 
-use std::convert::Infallible;
-
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
-use sterna_protocol::jsonrpc::{Answer, Dispatch, ErrorObject, Message, RequestId};
+use sterna_protocol::jsonrpc::{Answer, Dispatch, ErrorObject, Message, Nothing, RequestId};
 use sterna_protocol::{
     cancellation, capabilities, completion, content, discover, elicitation, errors, implementation,
     input, json, legacy, logging, meta, methods, pagination, progress, prompt, resource, result,
@@ -331,7 +329,7 @@ fn rewrite<T: Serialize>(value: &T) -> Value {
 }
 
 fn request<R: for<'a> Dispatch<'a> + Serialize>(text: &str) -> Result<Value, String> {
-    match Message::<R, Infallible, IgnoredAny>::decode(text.as_bytes()) {
+    match Message::<R, Nothing, IgnoredAny>::decode(text.as_bytes()) {
         Ok(Message::Request(request)) => Ok(encoded(|body| request.encode(body))),
         Ok(_) => Err("not a request".to_owned()),
         Err(error) => Err(story(&error)),
@@ -339,7 +337,7 @@ fn request<R: for<'a> Dispatch<'a> + Serialize>(text: &str) -> Result<Value, Str
 }
 
 fn notification<N: for<'a> Dispatch<'a> + Serialize>(text: &str) -> Result<Value, String> {
-    match Message::<Infallible, N, IgnoredAny>::decode(text.as_bytes()) {
+    match Message::<Nothing, N, IgnoredAny>::decode(text.as_bytes()) {
         Ok(Message::Notification(notification)) => Ok(encoded(|body| notification.encode(body))),
         Ok(_) => Err("not a notification".to_owned()),
         Err(error) => Err(story(&error)),
@@ -347,7 +345,7 @@ fn notification<N: for<'a> Dispatch<'a> + Serialize>(text: &str) -> Result<Value
 }
 
 fn response<A: for<'a> Answer<'a> + Serialize>(text: &str) -> Result<Value, String> {
-    match Message::<Infallible, Infallible, A>::decode(text.as_bytes()) {
+    match Message::<Nothing, Nothing, A>::decode(text.as_bytes()) {
         Ok(Message::Result(response)) => Ok(encoded(|body| response.encode(body))),
         Ok(_) => Err("not a result".to_owned()),
         Err(error) => Err(story(&error)),
@@ -355,7 +353,7 @@ fn response<A: for<'a> Answer<'a> + Serialize>(text: &str) -> Result<Value, Stri
 }
 
 fn error(text: &str) -> Result<(ErrorObject, Value), String> {
-    match Message::<Infallible, Infallible, IgnoredAny>::decode(text.as_bytes()) {
+    match Message::<Nothing, Nothing, IgnoredAny>::decode(text.as_bytes()) {
         Ok(Message::Error(response)) => {
             let text = encoded(|body| response.encode(body));
             Ok((response.error, text))
