@@ -1,5 +1,8 @@
 //! How long a result stays fresh, and for whom.
 
+use serde::de::{Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
 use crate::json::OtherName;
 
 /// How a client may keep a result.
@@ -20,6 +23,37 @@ impl Caching {
     /// Fresh for `ttl_ms` milliseconds.
     pub const fn new(ttl_ms: u64, scope: CacheScope) -> Self {
         Self { ttl_ms, scope }
+    }
+}
+
+/// How many milliseconds a result is fresh.
+///
+/// Never negative: a lifetime below zero is read as zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TtlMs(u64);
+
+impl TtlMs {
+    /// Fresh for `milliseconds`.
+    pub const fn new(milliseconds: u64) -> Self {
+        Self(milliseconds)
+    }
+
+    /// The number on the wire.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl Serialize for TtlMs {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for TtlMs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let milliseconds = i128::deserialize(deserializer)?.max(0);
+        Ok(Self(u64::try_from(milliseconds).unwrap_or(u64::MAX)))
     }
 }
 
@@ -60,7 +94,7 @@ macro_rules! cacheable {
             }
 
             fn with_caching(mut self, caching: $crate::caching::Caching) -> Self {
-                self.ttl_ms = Some(i64::try_from(caching.ttl_ms).unwrap_or(i64::MAX));
+                self.ttl_ms = Some($crate::caching::TtlMs::new(caching.ttl_ms));
                 self.cache_scope = Some(caching.scope);
                 self
             }
@@ -68,10 +102,9 @@ macro_rules! cacheable {
     };
 }
 
-pub(crate) fn read(ttl_ms: Option<i64>, scope: Option<&CacheScope>) -> Caching {
-    // A missing or negative lifetime counts as zero.
-    let ttl_ms = u64::try_from(ttl_ms.unwrap_or(0)).unwrap_or(0);
-    Caching::new(ttl_ms, scope.cloned().unwrap_or(CacheScope::Private))
+pub(crate) fn read(ttl_ms: Option<TtlMs>, scope: Option<&CacheScope>) -> Caching {
+    let scope = scope.cloned().unwrap_or(CacheScope::Private);
+    Caching::new(ttl_ms.unwrap_or_default().get(), scope)
 }
 
 #[cfg(test)]
@@ -92,6 +125,6 @@ mod tests {
         let caching = Caching::new(300_000, CacheScope::Public);
         let result = ListToolsResult::new(vec![]).with_caching(caching.clone());
         assert_eq!(result.caching(), caching);
-        assert_eq!(result.ttl_ms, Some(300_000));
+        assert_eq!(result.ttl_ms, Some(TtlMs::new(300_000)));
     }
 }

@@ -1,6 +1,6 @@
 //! Discovery: what a server is and which revisions it speaks.
 
-use crate::caching::CacheScope;
+use crate::caching::{CacheScope, TtlMs};
 use crate::capabilities::ServerCapabilities;
 use crate::json::JsonObject;
 use crate::meta::ResultMeta;
@@ -19,7 +19,7 @@ pub struct DiscoverResult {
     /// How to use the server, for the model.
     pub instructions: Option<String>,
     /// How long this is fresh; see [`Cacheable`](crate::caching::Cacheable).
-    pub ttl_ms: Option<i64>,
+    pub ttl_ms: Option<TtlMs>,
     /// Who may share it.
     pub cache_scope: Option<CacheScope>,
     /// What the result says about itself.

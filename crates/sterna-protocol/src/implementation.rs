@@ -76,6 +76,15 @@ impl Icon {
             extra: JsonObject::new(),
         }
     }
+
+    /// Whether the address is one that a client may follow at all: `https:` or
+    /// `data:`.
+    pub fn has_safe_source(&self) -> bool {
+        let scheme = self.src.split_once(':').map(|(scheme, _)| scheme);
+        scheme.is_some_and(|scheme| {
+            scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("data")
+        })
+    }
 }
 
 members!(Icon {
@@ -100,3 +109,29 @@ names!(IconTheme {
     Dark = "dark",
     Light = "light",
 });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_https_and_data_are_safe_to_follow() {
+        for src in [
+            "https://a.example/i.png",
+            "HTTPS://a.example",
+            "data:image/png,x",
+        ] {
+            assert!(Icon::new(src).has_safe_source(), "{src}");
+        }
+        for src in [
+            "http://a.example",
+            "javascript:alert(1)",
+            "file:///x",
+            "i.png",
+            "",
+            "data",
+        ] {
+            assert!(!Icon::new(src).has_safe_source(), "{src}");
+        }
+    }
+}

@@ -34,6 +34,7 @@ pub mod sep2322;
 pub mod subscription;
 pub mod tasks;
 pub mod tool;
+pub mod uri;
 pub mod version;
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::caching::CacheScope;
+use crate::caching::{CacheScope, TtlMs};
 use crate::content::{ContentBlock, Role};
 use crate::implementation::Icon;
 use crate::input::{InputResponses, RequestState};
@@ -123,7 +123,7 @@ pub struct ListPromptsResult {
     /// Where the next page begins; `None` after the last one.
     pub next_cursor: Option<String>,
     /// How long the page is fresh; see [`Cacheable`](crate::caching::Cacheable).
-    pub ttl_ms: Option<i64>,
+    pub ttl_ms: Option<TtlMs>,
     /// Who may share it.
     pub cache_scope: Option<CacheScope>,
     /// What the result says about itself.

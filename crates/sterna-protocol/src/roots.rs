@@ -1,6 +1,7 @@
 //! Roots: the places a client works on (deprecated in 2026-07-28).
 
 use crate::json::JsonObject;
+use crate::uri::Uri;
 
 /// The parameters of `roots/list`, which may be left out altogether.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,6 +73,14 @@ impl Root {
             extra: JsonObject::new(),
         }
     }
+
+    /// Whether it is a `file://` URI. Any other is neither to be sent nor to
+    /// be believed.
+    pub fn is_file(&self) -> bool {
+        let scheme = self.uri.get(..7);
+        scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("file://"))
+            && self.uri.parse::<Uri>().is_ok()
+    }
 }
 
 members!(Root {
@@ -79,3 +88,26 @@ members!(Root {
     optional: name = "name", meta = "_meta";
     rest: extra
 });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_root_is_a_file_uri() {
+        for uri in ["file:///srv/charts", "FILE:///srv", "file://host/share"] {
+            assert!(Root::new(uri).is_file(), "{uri}");
+        }
+        for uri in [
+            "https://a.example",
+            "/srv",
+            "file:/srv",
+            "file",
+            "",
+            "file:///a b",
+            "é",
+        ] {
+            assert!(!Root::new(uri).is_file(), "{uri}");
+        }
+    }
+}

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use super::ExtensionId;
 use crate::json::JsonObject;
 
 /// What a client can do while a server works on its request.
@@ -31,11 +32,11 @@ impl ClientCapabilities {
             .is_some_and(|extensions| extensions.contains_key(name))
     }
 
-    /// The same, declaring the extension `name` without settings.
+    /// The same, declaring an extension without settings.
     #[must_use]
-    pub fn with_extension(mut self, name: impl Into<String>) -> Self {
+    pub fn with_extension(mut self, extension: &ExtensionId) -> Self {
         let extensions = self.extensions.get_or_insert_default();
-        extensions.insert(name.into(), JsonObject::new());
+        extensions.insert(extension.as_str().to_owned(), JsonObject::new());
         self
     }
 }

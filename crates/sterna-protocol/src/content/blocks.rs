@@ -1,3 +1,6 @@
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
 use super::Annotations;
 use crate::json::JsonObject;
 
@@ -51,8 +54,13 @@ pub struct ImageContent {
 }
 
 impl ImageContent {
-    /// A picture whose `data` is in base64.
-    pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
+    /// A picture of these bytes.
+    pub fn new(bytes: &[u8], mime_type: impl Into<String>) -> Self {
+        Self::from_base64(BASE64.encode(bytes), mime_type)
+    }
+
+    /// A picture whose bytes are in base64 already.
+    pub fn from_base64(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self {
             data: data.into(),
             mime_type: mime_type.into(),
@@ -87,8 +95,13 @@ pub struct AudioContent {
 }
 
 impl AudioContent {
-    /// A sound whose `data` is in base64.
-    pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
+    /// A sound of these bytes.
+    pub fn new(bytes: &[u8], mime_type: impl Into<String>) -> Self {
+        Self::from_base64(BASE64.encode(bytes), mime_type)
+    }
+
+    /// A sound whose bytes are in base64 already.
+    pub fn from_base64(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self {
             data: data.into(),
             mime_type: mime_type.into(),

@@ -1,6 +1,6 @@
 use super::Annotations;
 use crate::json::JsonObject;
-use crate::resource::{Resource, ResourceContents};
+use crate::resource::{BlobResourceContents, Resource, ResourceContents, TextResourceContents};
 
 /// The address of a resource that a tool or a prompt points at.
 ///
@@ -39,10 +39,27 @@ pub struct EmbeddedResource {
 }
 
 impl EmbeddedResource {
-    /// The contents alone.
-    pub fn new(resource: impl Into<ResourceContents>) -> Self {
+    /// Text of the resource at `uri`.
+    pub fn text(
+        uri: impl Into<String>,
+        mime_type: impl Into<String>,
+        text: impl Into<String>,
+    ) -> Self {
+        let mut contents = TextResourceContents::new(uri, text);
+        contents.mime_type = Some(mime_type.into());
+        Self::of(contents.into())
+    }
+
+    /// Bytes of the resource at `uri`.
+    pub fn blob(uri: impl Into<String>, mime_type: impl Into<String>, bytes: &[u8]) -> Self {
+        let mut contents = BlobResourceContents::new(uri, bytes);
+        contents.mime_type = Some(mime_type.into());
+        Self::of(contents.into())
+    }
+
+    fn of(resource: ResourceContents) -> Self {
         Self {
-            resource: resource.into(),
+            resource,
             annotations: None,
             meta: None,
             extra: JsonObject::new(),

@@ -3,6 +3,7 @@ use serde::ser::{Serialize, Serializer};
 
 use super::FormSchema;
 use crate::json::{JsonObject, Tagged, read_tagged};
+use crate::uri::Uri;
 
 /// The parameters of `elicitation/create`, told apart by `mode`.
 ///
@@ -131,17 +132,17 @@ pub struct ElicitRequestUrlParams {
     /// What the user is told.
     pub message: String,
     /// Where to go.
-    pub url: String,
+    pub url: Uri,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ElicitRequestUrlParams {
     /// Sends the user to `url`.
-    pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
+    pub fn new(message: impl Into<String>, url: Uri) -> Self {
         Self {
             message: message.into(),
-            url: url.into(),
+            url,
             extra: JsonObject::new(),
         }
     }

@@ -29,7 +29,7 @@ use super::Key;
 ///   same object.
 ///
 /// Deriving this would need `#[serde(flatten)]`, which buffers and costs a
-/// quarter of the time of decoding a `tools/call`; this costs nothing.
+/// fifth of the time of decoding a `tools/call`; this costs nothing.
 macro_rules! members {
     ($type:ident { $($table:tt)* }) => {
         impl $crate::json::Members for $type {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::source::OPEN;
 use super::{Sample, Source};
+use crate::caching::TtlMs;
 use crate::completion::CompletionReference;
 use crate::content::ContentBlock;
 use crate::elicitation::{
@@ -23,6 +24,7 @@ use crate::result::{Complete, Outcome};
 use crate::sampling::{SamplingContent, SamplingMessageContentBlock};
 use crate::tasks::{DetailedTask, TaskState, TaskStatus};
 use crate::tool::ObjectSchema;
+use crate::uri::Uri;
 
 /// Draws one of the variants, each of which holds one value.
 macro_rules! sample_union {
@@ -198,5 +200,20 @@ impl<A: Sample, B: Sample> Sample for Or<A, B> {
             true => Self::Second(source.draw()),
             false => Self::First(source.draw()),
         }
+    }
+}
+
+impl Sample for Uri {
+    fn sample(source: &mut Source<'_>) -> Self {
+        source
+            .pick(&["https://harbour.example/pay?a=1#b", "urn:x"])
+            .parse()
+            .unwrap()
+    }
+}
+
+impl Sample for TtlMs {
+    fn sample(source: &mut Source<'_>) -> Self {
+        Self::new(source.draw())
     }
 }

@@ -1,3 +1,5 @@
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
@@ -131,8 +133,13 @@ pub struct BlobResourceContents {
 }
 
 impl BlobResourceContents {
-    /// The resource at `uri` holds `blob`, which is in base64.
-    pub fn new(uri: impl Into<String>, blob: impl Into<String>) -> Self {
+    /// The resource at `uri` holds these bytes.
+    pub fn new(uri: impl Into<String>, bytes: &[u8]) -> Self {
+        Self::from_base64(uri, BASE64.encode(bytes))
+    }
+
+    /// The resource at `uri` holds bytes that are in base64 already.
+    pub fn from_base64(uri: impl Into<String>, blob: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
             blob: blob.into(),

@@ -1,5 +1,5 @@
 use super::{Resource, ResourceContents, ResourceTemplate};
-use crate::caching::CacheScope;
+use crate::caching::{CacheScope, TtlMs};
 use crate::input::{InputResponses, RequestState};
 use crate::json::JsonObject;
 use crate::meta::{NotificationMeta, RequestMeta, ResultMeta};
@@ -13,7 +13,7 @@ pub struct ListResourcesResult {
     /// Where the next page begins; `None` after the last one.
     pub next_cursor: Option<String>,
     /// How long the page is fresh; see [`Cacheable`](crate::caching::Cacheable).
-    pub ttl_ms: Option<i64>,
+    pub ttl_ms: Option<TtlMs>,
     /// Who may share it.
     pub cache_scope: Option<CacheScope>,
     /// What the result says about itself.
@@ -52,7 +52,7 @@ pub struct ListResourceTemplatesResult {
     /// Where the next page begins; `None` after the last one.
     pub next_cursor: Option<String>,
     /// How long the page is fresh; see [`Cacheable`](crate::caching::Cacheable).
-    pub ttl_ms: Option<i64>,
+    pub ttl_ms: Option<TtlMs>,
     /// Who may share it.
     pub cache_scope: Option<CacheScope>,
     /// What the result says about itself.
@@ -124,7 +124,7 @@ pub struct ReadResourceResult {
     /// What the resource holds; a directory may hold several.
     pub contents: Vec<ResourceContents>,
     /// How long it is fresh; see [`Cacheable`](crate::caching::Cacheable).
-    pub ttl_ms: Option<i64>,
+    pub ttl_ms: Option<TtlMs>,
     /// Who may share it.
     pub cache_scope: Option<CacheScope>,
     /// What the result says about itself.

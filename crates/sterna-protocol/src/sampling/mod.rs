@@ -1,10 +1,12 @@
 //! Sampling: having the client's model write something (deprecated in
 //! 2026-07-28).
 
+mod check;
 mod message;
 mod request;
 mod tools;
 
+pub use check::{ConversationError, ConversationRule};
 pub use message::{
     CreateMessageResult, SamplingContent, SamplingMessage, SamplingMessageContentBlock, StopReason,
 };

@@ -17,5 +17,7 @@ pub use requests::{
 };
 pub use task::{Task, TaskStatus};
 
+use crate::capabilities::ExtensionId;
+
 /// The name under which both sides declare the extension.
-pub const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+pub const EXTENSION: &str = ExtensionId::TASKS.as_str();

@@ -6,7 +6,7 @@ mod schema;
 pub use call::{CallToolRequestParams, CallToolResult};
 pub use schema::{NotAnObjectSchema, ObjectSchema};
 
-use crate::caching::CacheScope;
+use crate::caching::{CacheScope, TtlMs};
 use crate::implementation::Icon;
 use crate::json::{JsonObject, RawObject};
 use crate::meta::ResultMeta;
@@ -94,7 +94,7 @@ pub struct ListToolsResult {
     /// Where the next page begins; `None` after the last one.
     pub next_cursor: Option<String>,
     /// How long the page is fresh; see [`Cacheable`](crate::caching::Cacheable).
-    pub ttl_ms: Option<i64>,
+    pub ttl_ms: Option<TtlMs>,
     /// Who may share it.
     pub cache_scope: Option<CacheScope>,
     /// What the result says about itself.

@@ -58,6 +58,7 @@ fn of<'a>(schema: &Schema<'a>, rule: &'a Value, name: Option<&str>) -> Vec<Value
                 let items = within(schema, &rule["items"]);
                 items.into_iter().map(|item| json!([item])).collect()
             }
+            "string" if rule["format"] == "uri" => vec![json!("gauge:///3")],
             kind => vec![simple(kind)],
         },
         _ => vec![json!({ "any": ["thing"] })],

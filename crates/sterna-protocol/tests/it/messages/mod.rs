@@ -2,6 +2,7 @@
 //! of our own.
 
 mod catalog;
+mod conversations;
 mod corpus;
 mod examples;
 mod forms;

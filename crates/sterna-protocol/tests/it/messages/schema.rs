@@ -109,6 +109,10 @@ impl<'a> Schema<'a> {
             ("inputSchema", Some(_)) => member["type"] == "object",
             ("outputSchema", Some(_)) => member.is_object(),
             ("structuredContent", Some(_)) => true,
+            // elicitation: the url must be a valid one.
+            ("url", Some(rule)) if rule["format"] == "uri" => {
+                member.as_str().is_some_and(|url| url.contains(':'))
+            }
             // basic: a resultType that is not known must be considered invalid.
             ("resultType", Some(rule)) if rule.get("const").is_none() => {
                 let asks = rules.get("inputRequests").is_some();

@@ -1,5 +1,9 @@
 //! `_meta`: what a message says about itself, with the reserved keys typed.
 
+mod key;
+
+pub use key::{InvalidMetaKey, MetaKey};
+
 use crate::capabilities::ClientCapabilities;
 use crate::implementation::Implementation;
 use crate::json::JsonObject;
