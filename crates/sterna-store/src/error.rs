@@ -13,6 +13,7 @@ use thiserror::Error as ThisError;
 #[error("{message}")]
 pub struct Error {
     kind: ErrorKind,
+    code: Option<&'static str>,
     message: Cow<'static, str>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
@@ -22,6 +23,7 @@ impl Error {
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
             kind,
+            code: None,
             message: message.into(),
             source: None,
         }
@@ -34,6 +36,21 @@ impl Error {
             source: Some(source.into()),
             ..self
         }
+    }
+
+    /// Adds the code of the page that tells an operator what to do.
+    #[must_use]
+    pub fn with_code(self, code: &'static str) -> Self {
+        Self {
+            code: Some(code),
+            ..self
+        }
+    }
+
+    /// The page in `docs/errors` that tells an operator what to do, if an
+    /// operator can do something.
+    pub fn code(&self) -> Option<&'static str> {
+        self.code
     }
 
     /// Who can do something about it. The text is for people and may change.
