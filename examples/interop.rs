@@ -145,8 +145,9 @@ async fn shed(call: Call, _: Answers) -> Result<Outcome<CallToolResult>, ToolErr
 }
 
 async fn ask_url(cx: Cx<'_>, (): ()) -> Result<&'static str, Refused> {
-    cx.ask_url("signin", "Please sign in", "https://example.com/signin")
-        .await?;
+    let page = "https://example.com/signin";
+    let page = page.parse().expect("it is a URL");
+    cx.ask_url("signin", "Please sign in", page).await?;
     Ok("url: accept")
 }
 

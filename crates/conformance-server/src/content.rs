@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sterna_protocol::content::{AudioContent, ContentBlock, EmbeddedResource, ImageContent};
-use sterna_protocol::resource::TextResourceContents;
 use sterna_server::{Cx, Server, Tool, ToolError};
 
 pub(crate) fn offer(server: Server) -> Server {
@@ -39,7 +38,7 @@ async fn image(_: Cx<'_>, (): ()) -> ContentBlock {
 }
 
 async fn audio(_: Cx<'_>, (): ()) -> ContentBlock {
-    ContentBlock::Audio(AudioContent::new(WAV, "audio/wav"))
+    ContentBlock::Audio(AudioContent::from_base64(WAV, "audio/wav"))
 }
 
 async fn embedded(_: Cx<'_>, (): ()) -> ContentBlock {
@@ -111,13 +110,11 @@ fn demanding_schema() -> Map<String, Value> {
 }
 
 pub(crate) fn picture() -> ContentBlock {
-    ContentBlock::Image(ImageContent::new(PNG, "image/png"))
+    ContentBlock::Image(ImageContent::from_base64(PNG, "image/png"))
 }
 
 pub(crate) fn resource(uri: &str, mime_type: &str, text: &str) -> ContentBlock {
-    let mut contents = TextResourceContents::new(uri, text);
-    contents.mime_type = Some(mime_type.to_owned());
-    ContentBlock::Resource(EmbeddedResource::new(contents))
+    ContentBlock::Resource(EmbeddedResource::text(uri, mime_type, text))
 }
 
 /// One red pixel.

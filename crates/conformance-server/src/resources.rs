@@ -37,7 +37,7 @@ async fn text(_: Cx<'_>, uri: Uri) -> String {
 }
 
 async fn binary(_: Cx<'_>, uri: Uri) -> ResourceContents {
-    let mut blob = BlobResourceContents::new(uri.as_str(), PNG);
+    let mut blob = BlobResourceContents::from_base64(uri.as_str(), PNG);
     blob.mime_type = Some("image/png".to_owned());
     blob.into()
 }

@@ -16,6 +16,7 @@ use sterna_protocol::elicitation::{ElicitRequestFormParams, ElicitRequestUrlPara
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::roots::Root;
 use sterna_protocol::sampling::{CreateMessageRequestParams, CreateMessageResult};
+use sterna_protocol::uri::Uri;
 
 pub use ask::Ask;
 pub(crate) use question::{CANNOT_ASK, Envelope};
@@ -103,12 +104,7 @@ impl<'a> Cx<'a> {
     /// credentials, payments. Done when the user has agreed to go there; what
     /// they did there the server learns from its own page.
     #[track_caller]
-    pub fn ask_url(
-        &self,
-        key: &str,
-        message: impl Into<String>,
-        url: impl Into<String>,
-    ) -> Ask<'a, ()> {
+    pub fn ask_url(&self, key: &str, message: impl Into<String>, url: Uri) -> Ask<'a, ()> {
         let params = ElicitRequestUrlParams::new(message, url);
         self.put(key, InputRequest::elicit(params), Reader::VISIT)
     }

@@ -1,4 +1,3 @@
-use data_encoding::BASE64;
 use sterna_protocol::resource::{
     BlobResourceContents, ReadResourceResult, ResourceContents, TextResourceContents,
 };
@@ -79,7 +78,7 @@ impl IntoResourceResult for Vec<u8> {
         uri: &str,
         mime_type: Option<&str>,
     ) -> Result<ReadResourceResult, RequestError> {
-        let mut blob = BlobResourceContents::new(uri, BASE64.encode(&self));
+        let mut blob = BlobResourceContents::new(uri, &self);
         blob.mime_type = mime_type.map(str::to_owned);
         Ok(ReadResourceResult::new(vec![blob.into()]))
     }

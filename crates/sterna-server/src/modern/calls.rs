@@ -258,7 +258,7 @@ fn finish_tool(core: &Core, name: &str, result: &mut CallToolResult) -> Result<(
 fn finish_resource(core: &Core, _: &str, result: &mut ReadResourceResult) -> Result<(), Failure> {
     sign(core, &mut result.meta);
     // CACHE-S1: what says nothing is stale on arrival and nobody else's.
-    result.ttl_ms.get_or_insert(0);
+    result.ttl_ms.get_or_insert_default();
     result.cache_scope.get_or_insert(CacheScope::Private);
     Ok(())
 }

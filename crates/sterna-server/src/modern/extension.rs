@@ -47,7 +47,7 @@ async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value
     let meta: RequestMeta =
         serde_json::from_value(params["_meta"].clone()).map_err(|_| Failure::Params("_meta"))?;
     if let Some(needed) = &served.needs
-        && !meta.client_capabilities.has_extension(needed)
+        && !meta.client_capabilities.has_extension(needed.as_str())
     {
         let needed = ClientCapabilities::default().with_extension(needed);
         return Err(Failure::Capability(Box::new(needed)));

@@ -4,6 +4,7 @@ use std::fmt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use sterna_protocol::capabilities::ExtensionId;
 use sterna_protocol::json::JsonObject;
 
 use crate::call::Request;
@@ -107,7 +108,7 @@ impl fmt::Debug for Extension {
 /// The extensions of a server.
 #[derive(Default)]
 pub(crate) struct Extensions {
-    declared: Vec<(String, JsonObject)>,
+    declared: Vec<(ExtensionId, JsonObject)>,
     methods: HashMap<String, Method>,
 }
 
@@ -115,17 +116,17 @@ pub(crate) struct Extensions {
 pub(crate) struct Method {
     pub(crate) serve: Box<Serve>,
     /// The extension that a client must have declared.
-    pub(crate) needs: Option<String>,
+    pub(crate) needs: Option<ExtensionId>,
 }
 
 impl Extensions {
     /// Takes an extension in, or says what is wrong with it.
     pub(crate) fn put(&mut self, extension: Extension) -> Result<(), String> {
-        let id = extension.id;
         // VER-B1
-        if !is_prefixed(&id) {
-            return Err(format!("the extension `{id}` has an id without a prefix"));
-        }
+        let id: ExtensionId = extension
+            .id
+            .parse()
+            .map_err(|error| format!("the extension `{}` has no id: {error}", extension.id))?;
         if self.declared.iter().any(|(known, _)| *known == id) {
             return Err(format!("the extension `{id}` is there twice"));
         }
@@ -144,21 +145,7 @@ impl Extensions {
         self.methods.get(name)
     }
 
-    pub(crate) fn declared(&self) -> impl Iterator<Item = &(String, JsonObject)> {
+    pub(crate) fn declared(&self) -> impl Iterator<Item = &(ExtensionId, JsonObject)> {
         self.declared.iter()
     }
-}
-
-fn is_prefixed(id: &str) -> bool {
-    let Some((prefix, name)) = id.split_once('/') else {
-        return false;
-    };
-    let is_label = |label: &str| {
-        label.starts_with(|first: char| first.is_ascii_alphabetic())
-            && label.ends_with(|last: char| last.is_ascii_alphanumeric())
-            && label
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b == b'-')
-    };
-    prefix.split('.').all(is_label) && !name.is_empty() && !name.contains('/')
 }

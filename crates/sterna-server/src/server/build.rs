@@ -113,7 +113,7 @@ fn declare(offers: &Offers, extensions: &Extensions) -> ServerCapabilities {
     capabilities.logging = Some(JsonObject::new());
     for (id, settings) in extensions.declared() {
         let declared = capabilities.extensions.get_or_insert_default();
-        declared.insert(id.clone(), settings.clone());
+        declared.insert(id.to_string(), settings.clone());
     }
     capabilities
 }

@@ -43,7 +43,11 @@ async fn multi(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
         cx.confirm("sure", "Sure?"),
         cx.sample("text", Script::new("Write.", 9)),
         cx.roots("roots"),
-        cx.ask_url("signin", "Sign in", "https://example.com/in"),
+        cx.ask_url(
+            "signin",
+            "Sign in",
+            "https://example.com/in".parse().unwrap()
+        ),
     );
     visited?;
     let text = text?.content.blocks().len();

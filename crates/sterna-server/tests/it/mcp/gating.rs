@@ -26,7 +26,8 @@ async fn with_fallback(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
 }
 
 async fn visit(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
-    cx.ask_url("visit", "Go", "https://example.com").await?;
+    cx.ask_url("visit", "Go", "https://example.com".parse().unwrap())
+        .await?;
     Ok("gone".to_owned())
 }
 
