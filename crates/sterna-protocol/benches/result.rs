@@ -11,7 +11,7 @@ use sterna_protocol::tool::CallToolResult;
 
 fn main() {
     let Ok(Message::Result(response)) = FromServer::decode(RESULT) else {
-        panic!("it is a result");
+        unreachable!("it is a result");
     };
     let mut body = Vec::new();
     response.encode(&mut body).expect("it has string keys only");
@@ -36,7 +36,7 @@ fn read_derived(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn write(bencher: Bencher<'_, '_>) {
     let Ok(Message::Result(response)) = FromServer::decode(RESULT) else {
-        panic!("it is a result");
+        unreachable!("it is a result");
     };
     bencher.bench(|| {
         let mut body = Vec::with_capacity(RESULT.len());

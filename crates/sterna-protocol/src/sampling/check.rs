@@ -42,14 +42,17 @@ fn check_message(
     message: &SamplingMessage,
     next: Option<&SamplingMessage>,
 ) -> Result<(), ConversationRule> {
+    // SAMP-B3: the roles of a message are these two.
     if let Role::Other(role) = &message.role {
         return Err(ConversationRule::Role(role.as_str().to_owned()));
     }
+    // SAMP-B1: results of tools stand alone.
     let blocks = message.content.blocks();
     let results = blocks.iter().filter(|block| result_of(block).is_some());
     if (1..blocks.len()).contains(&results.count()) {
         return Err(ConversationRule::ResultsAlone);
     }
+    // SAMP-B2: the very next message answers every use of a tool.
     let answers = next.map_or(&[][..], |next| next.content.blocks());
     let is_answered = |id: &str| answers.iter().any(|answer| result_of(answer) == Some(id));
     let mut uses = blocks.iter().filter_map(use_of);
