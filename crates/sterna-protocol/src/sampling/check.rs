@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use thiserror::Error;
 
 use super::{CreateMessageRequestParams, SamplingMessage, SamplingMessageContentBlock};
@@ -53,12 +55,12 @@ fn check_message(
         return Err(ConversationRule::ResultsAlone);
     }
     // SAMP-B2: the very next message answers every use of a tool.
-    let answers = next.map_or(&[][..], |next| next.content.blocks());
-    let is_answered = |id: &str| answers.iter().any(|answer| result_of(answer) == Some(id));
+    let next = next.map_or(&[][..], |next| next.content.blocks());
+    let answered: BTreeSet<&str> = next.iter().filter_map(result_of).collect();
     let mut uses = blocks.iter().filter_map(use_of);
     // Whatever else is in the next message would come between use and result.
-    let only_results = answers.iter().all(|answer| result_of(answer).is_some());
-    match uses.find(|id| !only_results || !is_answered(id)) {
+    let only_results = next.iter().all(|block| result_of(block).is_some());
+    match uses.find(|id| !only_results || !answered.contains(id)) {
         Some(id) => Err(ConversationRule::Unanswered(id.to_owned())),
         None => Ok(()),
     }
