@@ -28,7 +28,7 @@ impl Caching {
 
 /// How many milliseconds a result is fresh.
 ///
-/// Never negative: a lifetime below zero is read as zero.
+/// Never negative (CACHE-S2): a lifetime below zero is read as zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TtlMs(u64);
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde::de::{self, Deserialize, Deserializer};
-use serde::ser::{Serialize, Serializer};
 
 use crate::json::{JsonObject, Tagged, read_tagged};
 use crate::meta::{RequestMeta, ResultMeta};
@@ -57,6 +56,11 @@ pub enum CompletionReference {
     ResourceTemplate(ResourceTemplateReference),
 }
 
+variants!(CompletionReference {
+    Prompt(PromptReference),
+    ResourceTemplate(ResourceTemplateReference),
+});
+
 impl Tagged for CompletionReference {
     const TAG: &'static str = "type";
 
@@ -77,15 +81,6 @@ impl Tagged for CompletionReference {
 impl<'de> Deserialize<'de> for CompletionReference {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         read_tagged(deserializer)
-    }
-}
-
-impl Serialize for CompletionReference {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Prompt(reference) => reference.serialize(serializer),
-            Self::ResourceTemplate(reference) => reference.serialize(serializer),
-        }
     }
 }
 

@@ -78,7 +78,7 @@ impl Icon {
     }
 
     /// Whether the address is one that a client may follow at all: `https:` or
-    /// `data:`.
+    /// `data:` (BASE-C9).
     pub fn has_safe_source(&self) -> bool {
         let scheme = self.src.split_once(':').map(|(scheme, _)| scheme);
         scheme.is_some_and(|scheme| {

@@ -75,7 +75,7 @@ impl Root {
     }
 
     /// Whether it is a `file://` URI. Any other is neither to be sent nor to
-    /// be believed.
+    /// be believed (ROOT-B1).
     pub fn is_file(&self) -> bool {
         let scheme = self.uri.get(..7);
         scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("file://"))

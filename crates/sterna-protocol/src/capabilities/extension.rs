@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::meta::{InvalidMetaKey, MetaKey};
 
-/// The name of an extension: a `_meta` key with a prefix.
+/// The name of an extension: a `_meta` key with a prefix (VER-B1).
 ///
 /// # Examples
 ///

@@ -41,6 +41,15 @@ pub enum ContentBlock {
     Other(OtherContent),
 }
 
+variants!(ContentBlock {
+    Text(TextContent),
+    Image(ImageContent),
+    Audio(AudioContent),
+    ResourceLink(ResourceLink),
+    Resource(EmbeddedResource),
+    Other(OtherContent),
+});
+
 impl ContentBlock {
     /// Plain words.
     pub fn text(text: impl Into<String>) -> Self {
@@ -66,25 +75,6 @@ impl Tagged for ContentBlock {
 impl<'de> Deserialize<'de> for ContentBlock {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         read_tagged(deserializer)
-    }
-}
-
-impl Serialize for ContentBlock {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Text(content) => content.serialize(serializer),
-            Self::Image(content) => content.serialize(serializer),
-            Self::Audio(content) => content.serialize(serializer),
-            Self::ResourceLink(content) => content.serialize(serializer),
-            Self::Resource(content) => content.serialize(serializer),
-            Self::Other(content) => content.serialize(serializer),
-        }
-    }
-}
-
-impl From<TextContent> for ContentBlock {
-    fn from(content: TextContent) -> Self {
-        Self::Text(content)
     }
 }
 

@@ -32,6 +32,17 @@ pub enum PrimitiveSchema {
     UntitledSingleSelect(UntitledSingleSelectEnumSchema),
 }
 
+variants!(PrimitiveSchema {
+    Boolean(BooleanSchema),
+    LegacyTitledEnum(LegacyTitledEnumSchema),
+    Number(NumberSchema),
+    String(StringSchema),
+    TitledMultiSelect(TitledMultiSelectEnumSchema),
+    TitledSingleSelect(TitledSingleSelectEnumSchema),
+    UntitledMultiSelect(UntitledMultiSelectEnumSchema),
+    UntitledSingleSelect(UntitledSingleSelectEnumSchema),
+});
+
 impl Tagged for PrimitiveSchema {
     const TAG: &'static str = "type";
 
@@ -80,42 +91,6 @@ impl<'de> Deserialize<'de> for PrimitiveSchema {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         read_tagged(deserializer)
     }
-}
-
-impl Serialize for PrimitiveSchema {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Boolean(schema) => schema.serialize(serializer),
-            Self::LegacyTitledEnum(schema) => schema.serialize(serializer),
-            Self::Number(schema) => schema.serialize(serializer),
-            Self::String(schema) => schema.serialize(serializer),
-            Self::TitledMultiSelect(schema) => schema.serialize(serializer),
-            Self::TitledSingleSelect(schema) => schema.serialize(serializer),
-            Self::UntitledMultiSelect(schema) => schema.serialize(serializer),
-            Self::UntitledSingleSelect(schema) => schema.serialize(serializer),
-        }
-    }
-}
-
-macro_rules! primitive {
-    ($($schema:ident => $variant:ident,)+) => {
-        $(impl From<$schema> for PrimitiveSchema {
-            fn from(schema: $schema) -> Self {
-                Self::$variant(schema)
-            }
-        })+
-    };
-}
-
-primitive! {
-    BooleanSchema => Boolean,
-    LegacyTitledEnumSchema => LegacyTitledEnum,
-    NumberSchema => Number,
-    StringSchema => String,
-    TitledMultiSelectEnumSchema => TitledMultiSelect,
-    TitledSingleSelectEnumSchema => TitledSingleSelect,
-    UntitledMultiSelectEnumSchema => UntitledMultiSelect,
-    UntitledSingleSelectEnumSchema => UntitledSingleSelect,
 }
 
 /// A field for text.

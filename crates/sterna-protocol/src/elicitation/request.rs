@@ -17,6 +17,11 @@ pub enum ElicitRequestParams {
     Url(ElicitRequestUrlParams),
 }
 
+variants!(ElicitRequestParams {
+    Form(ElicitRequestFormParams),
+    Url(ElicitRequestUrlParams),
+});
+
 impl ElicitRequestParams {
     /// What the user is told.
     pub fn message(&self) -> &str {
@@ -27,23 +32,12 @@ impl ElicitRequestParams {
     }
 }
 
-impl From<ElicitRequestFormParams> for ElicitRequestParams {
-    fn from(params: ElicitRequestFormParams) -> Self {
-        Self::Form(params)
-    }
-}
-
-impl From<ElicitRequestUrlParams> for ElicitRequestParams {
-    fn from(params: ElicitRequestUrlParams) -> Self {
-        Self::Url(params)
-    }
-}
-
 impl Tagged for ElicitRequestParams {
     const TAG: &'static str = "mode";
 
     fn decode<'de, D: Deserializer<'de>>(tag: Option<&str>, object: D) -> Result<Self, D::Error> {
         match tag {
+            // ELICIT-C4: a request without a mode is a form.
             None | Some("form") => ElicitRequestFormParams::deserialize(object).map(Self::Form),
             Some("url") => ElicitRequestUrlParams::deserialize(object).map(Self::Url),
             Some(other) => Err(de::Error::unknown_variant(other, &["form", "url"])),
@@ -54,15 +48,6 @@ impl Tagged for ElicitRequestParams {
 impl<'de> Deserialize<'de> for ElicitRequestParams {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         read_tagged(deserializer)
-    }
-}
-
-impl Serialize for ElicitRequestParams {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Form(params) => params.serialize(serializer),
-            Self::Url(params) => params.serialize(serializer),
-        }
     }
 }
 
@@ -131,7 +116,7 @@ impl<'de> Deserialize<'de> for FormMode {
 pub struct ElicitRequestUrlParams {
     /// What the user is told.
     pub message: String,
-    /// Where to go.
+    /// Where to go; always a valid URI (ELICIT-S6).
     pub url: Uri,
     /// Members this revision does not define.
     pub extra: JsonObject,

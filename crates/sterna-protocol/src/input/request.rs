@@ -1,5 +1,4 @@
 use serde::de::{self, Deserialize, Deserializer};
-use serde::ser::{Serialize, Serializer};
 use thiserror::Error;
 
 use crate::elicitation::ElicitRequestParams;
@@ -18,6 +17,12 @@ pub enum InputRequest {
     /// List the client's roots.
     ListRoots(ListRootsRequest),
 }
+
+variants!(InputRequest {
+    CreateMessage(CreateMessageRequest),
+    Elicit(ElicitRequest),
+    ListRoots(ListRootsRequest),
+});
 
 impl InputRequest {
     const METHODS: &'static [&'static str] =
@@ -57,6 +62,7 @@ impl InputRequest {
             return Err(InputRequestError::NotAnObject);
         }
         let Peek { method } = json.decode()?;
+        // MRTR-S9: nothing else can be asked for.
         if !Self::METHODS.contains(&method.as_str()) {
             return Err(InputRequestError::UnknownMethod(method));
         }
@@ -87,16 +93,6 @@ impl Tagged for InputRequest {
 impl<'de> Deserialize<'de> for InputRequest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         read_tagged(deserializer)
-    }
-}
-
-impl Serialize for InputRequest {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::CreateMessage(request) => request.serialize(serializer),
-            Self::Elicit(request) => request.serialize(serializer),
-            Self::ListRoots(request) => request.serialize(serializer),
-        }
     }
 }
 

@@ -81,6 +81,7 @@ impl InputRequired {
     #[must_use]
     pub fn and(mut self, key: impl Into<String>, request: InputRequest) -> Self {
         self.requests.insert(key, request);
+        self.spells_out_none = false;
         self
     }
 
@@ -97,7 +98,7 @@ impl InputRequired {
     /// retry only if they see it.
     #[must_use]
     pub fn spelling_out_none(mut self) -> Self {
-        self.spells_out_none = true;
+        self.spells_out_none = self.requests.is_empty();
         self
     }
 

@@ -1,5 +1,3 @@
-use serde::ser::{Serialize, Serializer};
-
 use super::{InputRequest, InputResponseError, InputResponses};
 use crate::elicitation::ElicitResult;
 use crate::roots::ListRootsResult;
@@ -19,6 +17,12 @@ pub enum InputResponse {
     ListRoots(ListRootsResult),
 }
 
+variants!(InputResponse {
+    CreateMessage(CreateMessageResult),
+    Elicit(ElicitResult),
+    ListRoots(ListRootsResult),
+});
+
 impl InputRequest {
     /// Reads the answer to this question, which was asked under `key`; `None`
     /// if there is none.
@@ -36,33 +40,5 @@ impl InputRequest {
             Self::Elicit(_) => responses.decode(key)?.map(InputResponse::Elicit),
             Self::ListRoots(_) => responses.decode(key)?.map(InputResponse::ListRoots),
         })
-    }
-}
-
-impl From<CreateMessageResult> for InputResponse {
-    fn from(result: CreateMessageResult) -> Self {
-        Self::CreateMessage(result)
-    }
-}
-
-impl From<ElicitResult> for InputResponse {
-    fn from(result: ElicitResult) -> Self {
-        Self::Elicit(result)
-    }
-}
-
-impl From<ListRootsResult> for InputResponse {
-    fn from(result: ListRootsResult) -> Self {
-        Self::ListRoots(result)
-    }
-}
-
-impl Serialize for InputResponse {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::CreateMessage(result) => result.serialize(serializer),
-            Self::Elicit(result) => result.serialize(serializer),
-            Self::ListRoots(result) => result.serialize(serializer),
-        }
     }
 }

@@ -4,12 +4,13 @@
 mod members;
 #[macro_use]
 mod names;
+#[macro_use]
+mod tagged;
 mod key;
 mod number;
 mod object;
 mod raw;
 mod raw_object;
-mod tagged;
 
 pub(crate) use key::Key;
 pub(crate) use members::{Members, Slot, read_object, write_object};

@@ -18,6 +18,25 @@ pub(crate) trait Tagged: Sized {
     fn decode<'de, D: Deserializer<'de>>(tag: Option<&str>, object: D) -> Result<Self, D::Error>;
 }
 
+/// Writes a union as whatever it holds, and makes it from any of that.
+macro_rules! variants {
+    ($union:ident { $($variant:ident($type:ty)),+ $(,)? }) => {
+        impl serde::Serialize for $union {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$variant(value) => serde::Serialize::serialize(value, serializer),)+
+                }
+            }
+        }
+
+        $(impl From<$type> for $union {
+            fn from(value: $type) -> Self {
+                Self::$variant(value)
+            }
+        })+
+    };
+}
+
 /// Reads a union in one pass if its tag comes first, as nearly everybody
 /// writes it, and with a detour over raw members if not.
 pub(crate) fn read_tagged<'de, T: Tagged, D: Deserializer<'de>>(

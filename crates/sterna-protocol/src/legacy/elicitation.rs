@@ -1,5 +1,4 @@
 use serde::de::{self, Deserialize, Deserializer};
-use serde::ser::{Serialize, Serializer};
 
 use super::{RequestMeta, TaskMetadata};
 use crate::elicitation;
@@ -19,6 +18,11 @@ pub enum ElicitRequestParams {
     Url(ElicitRequestUrlParams),
 }
 
+variants!(ElicitRequestParams {
+    Form(ElicitRequestFormParams),
+    Url(ElicitRequestUrlParams),
+});
+
 impl Tagged for ElicitRequestParams {
     const TAG: &'static str = "mode";
 
@@ -34,15 +38,6 @@ impl Tagged for ElicitRequestParams {
 impl<'de> Deserialize<'de> for ElicitRequestParams {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         read_tagged(deserializer)
-    }
-}
-
-impl Serialize for ElicitRequestParams {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Form(params) => params.serialize(serializer),
-            Self::Url(params) => params.serialize(serializer),
-        }
     }
 }
 

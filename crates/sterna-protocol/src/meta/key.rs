@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-/// A key of a `_meta` object: a name, perhaps behind a prefix.
+/// A key of a `_meta` object: a name, perhaps behind a prefix (BASE-B21).
 ///
 /// # Examples
 ///

@@ -1,7 +1,6 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::de::{self, Deserialize, Deserializer};
-use serde::ser::{Serialize, Serializer};
 
 use crate::json::JsonObject;
 
@@ -20,26 +19,10 @@ pub enum ResourceContents {
     Text(TextResourceContents),
 }
 
-impl From<TextResourceContents> for ResourceContents {
-    fn from(contents: TextResourceContents) -> Self {
-        Self::Text(contents)
-    }
-}
-
-impl From<BlobResourceContents> for ResourceContents {
-    fn from(contents: BlobResourceContents) -> Self {
-        Self::Blob(contents)
-    }
-}
-
-impl Serialize for ResourceContents {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Blob(contents) => contents.serialize(serializer),
-            Self::Text(contents) => contents.serialize(serializer),
-        }
-    }
-}
+variants!(ResourceContents {
+    Blob(BlobResourceContents),
+    Text(TextResourceContents),
+});
 
 impl<'de> Deserialize<'de> for ResourceContents {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -45,6 +45,7 @@ pub(super) fn write_complete<T: Serialize, S: Serializer>(
     result: &T,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
+    // BASE-S3: every result says what it is.
     #[derive(serde::Serialize)]
     #[serde(tag = "resultType", rename_all = "lowercase")]
     enum Tagged<'a, T> {

@@ -48,6 +48,7 @@ where
         let name = head.result_type.as_str();
         let body = &mut serde_json::Deserializer::from_str(json);
         match <Self as Dispatch<'_>>::find(name) {
+            // BASE-C2: what nobody knows is no result.
             None => Err(OutcomeError::UnknownResultType(name.to_owned())),
             Some(OutcomeKind::Complete) => Ok(Self::Complete(read_complete(body)?)),
             Some(OutcomeKind::InputRequired) => {
@@ -66,6 +67,7 @@ struct Head {
 }
 
 fn complete() -> String {
+    // BASE-C3: an earlier server does not say it.
     "complete".to_owned()
 }
 

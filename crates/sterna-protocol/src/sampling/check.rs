@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use thiserror::Error;
 
 use super::{CreateMessageRequestParams, SamplingMessage, SamplingMessageContentBlock};
@@ -42,20 +44,23 @@ fn check_message(
     message: &SamplingMessage,
     next: Option<&SamplingMessage>,
 ) -> Result<(), ConversationRule> {
+    // SAMP-B3: the roles of a message are these two.
     if let Role::Other(role) = &message.role {
         return Err(ConversationRule::Role(role.as_str().to_owned()));
     }
+    // SAMP-B1: results of tools stand alone.
     let blocks = message.content.blocks();
     let results = blocks.iter().filter(|block| result_of(block).is_some());
     if (1..blocks.len()).contains(&results.count()) {
         return Err(ConversationRule::ResultsAlone);
     }
-    let answers = next.map_or(&[][..], |next| next.content.blocks());
-    let is_answered = |id: &str| answers.iter().any(|answer| result_of(answer) == Some(id));
+    // SAMP-B2: the very next message answers every use of a tool.
+    let next = next.map_or(&[][..], |next| next.content.blocks());
+    let answered: BTreeSet<&str> = next.iter().filter_map(result_of).collect();
     let mut uses = blocks.iter().filter_map(use_of);
     // Whatever else is in the next message would come between use and result.
-    let only_results = answers.iter().all(|answer| result_of(answer).is_some());
-    match uses.find(|id| !only_results || !is_answered(id)) {
+    let only_results = next.iter().all(|block| result_of(block).is_some());
+    match uses.find(|id| !only_results || !answered.contains(id)) {
         Some(id) => Err(ConversationRule::Unanswered(id.to_owned())),
         None => Ok(()),
     }

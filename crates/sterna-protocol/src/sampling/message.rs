@@ -178,16 +178,19 @@ pub enum SamplingMessageContentBlock {
     Other(OtherContent),
 }
 
+variants!(SamplingMessageContentBlock {
+    Audio(AudioContent),
+    Image(ImageContent),
+    Text(TextContent),
+    ToolResult(ToolResultContent),
+    ToolUse(ToolUseContent),
+    Other(OtherContent),
+});
+
 impl SamplingMessageContentBlock {
     /// Plain words.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextContent::new(text))
-    }
-}
-
-impl From<TextContent> for SamplingMessageContentBlock {
-    fn from(content: TextContent) -> Self {
-        Self::Text(content)
     }
 }
 
@@ -209,18 +212,5 @@ impl Tagged for SamplingMessageContentBlock {
 impl<'de> Deserialize<'de> for SamplingMessageContentBlock {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         read_tagged(deserializer)
-    }
-}
-
-impl Serialize for SamplingMessageContentBlock {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Audio(content) => content.serialize(serializer),
-            Self::Image(content) => content.serialize(serializer),
-            Self::Text(content) => content.serialize(serializer),
-            Self::ToolResult(content) => content.serialize(serializer),
-            Self::ToolUse(content) => content.serialize(serializer),
-            Self::Other(content) => content.serialize(serializer),
-        }
     }
 }

@@ -67,6 +67,16 @@ fn a_state_alone_can_spell_out_that_nothing_is_asked() {
 }
 
 #[test]
+fn what_is_asked_needs_no_spelling_out() {
+    let asking = || InputRequired::asking("k", InputRequest::list_roots());
+    assert_eq!(asking().spelling_out_none(), asking());
+    let state = || RequestState::new("s");
+    let later = InputRequired::retry_with(state()).spelling_out_none();
+    let later = later.and("k", InputRequest::list_roots());
+    assert_eq!(later, asking().with_state(state()));
+}
+
+#[test]
 fn a_key_asked_twice_keeps_the_later_question() {
     let result = InputRequired::asking("k", InputRequest::list_roots());
     let later = serde_json::from_str::<InputRequest>(r#"{"method":"roots/list","params":{}}"#);
