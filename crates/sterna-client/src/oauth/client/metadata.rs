@@ -115,9 +115,7 @@ mod tests {
         check(
             "http://127.0.0.1:7/cb",
             None,
-            expect![[
-                r#"{"application_type":"native","client_name":"App","client_uri":"https://app.example","grant_types":["authorization_code","refresh_token"],"redirect_uris":["http://127.0.0.1:7/cb"],"response_types":["code"],"token_endpoint_auth_method":"none"}"#
-            ]],
+            expect![[r#"{"application_type":"native","client_name":"App","grant_types":["authorization_code","refresh_token"],"redirect_uris":["http://127.0.0.1:7/cb"],"response_types":["code"],"token_endpoint_auth_method":"none","client_uri":"https://app.example"}"#]],
         );
     }
 
@@ -127,7 +125,7 @@ mod tests {
             "https://app.example/cb",
             Some(&["authorization_code"]),
             expect![[
-                r#"{"application_type":"web","client_name":"App","client_uri":"https://app.example","grant_types":["authorization_code"],"redirect_uris":["https://app.example/cb"],"response_types":["code"],"token_endpoint_auth_method":"none"}"#
+                r#"{"application_type":"web","client_name":"App","grant_types":["authorization_code"],"redirect_uris":["https://app.example/cb"],"response_types":["code"],"token_endpoint_auth_method":"none","client_uri":"https://app.example"}"#
             ]],
         );
     }

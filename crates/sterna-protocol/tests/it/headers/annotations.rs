@@ -33,7 +33,7 @@ fn strings_integers_and_booleans_may_be_mirrored() {
             "flag": { "type": "boolean", "x-mcp-header": "Flag" },
             "query": { "type": "string" },
         }),
-        expect!["mcp-param-count mcp-param-flag mcp-param-region"],
+        expect!["mcp-param-region mcp-param-count mcp-param-flag"],
     );
     check(
         json!({ "a": { "type": ["string", "null"], "x-mcp-header": "A" } }),
