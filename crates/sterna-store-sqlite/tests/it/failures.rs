@@ -3,7 +3,6 @@
 use std::fs;
 use std::time::Duration;
 
-use futures::future::join_all;
 use rusqlite::Connection;
 use sterna_store::{BlobId, Blobs, Error, ErrorKind};
 use sterna_store_sqlite::{Config, SqliteStore};

@@ -115,7 +115,9 @@ mod tests {
         check(
             "http://127.0.0.1:7/cb",
             None,
-            expect![[r#"{"application_type":"native","client_name":"App","grant_types":["authorization_code","refresh_token"],"redirect_uris":["http://127.0.0.1:7/cb"],"response_types":["code"],"token_endpoint_auth_method":"none","client_uri":"https://app.example"}"#]],
+            expect![[
+                r#"{"application_type":"native","client_name":"App","grant_types":["authorization_code","refresh_token"],"redirect_uris":["http://127.0.0.1:7/cb"],"response_types":["code"],"token_endpoint_auth_method":"none","client_uri":"https://app.example"}"#
+            ]],
         );
     }
 

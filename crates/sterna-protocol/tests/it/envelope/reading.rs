@@ -211,11 +211,15 @@ fn the_result_type_alone_decides_what_a_result_is() {
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"open","state":"s","content":[1]}}"#,
-        expect![[r#"Integer(1) Open(Open { state: "s", extra: {"resultType": String("open"), "content": Array [Number(1)]} })"#]],
+        expect![[
+            r#"Integer(1) Open(Open { state: "s", extra: {"resultType": String("open"), "content": Array [Number(1)]} })"#
+        ]],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"result":{"_meta":{"a":1},"state":"s","resultType":"open","more":2}}"#,
-        expect![[r#"Integer(1) Open(Open { state: "s", extra: {"_meta": Object {"a": Number(1)}, "resultType": String("open"), "more": Number(2)} })"#]],
+        expect![[
+            r#"Integer(1) Open(Open { state: "s", extra: {"_meta": Object {"a": Number(1)}, "resultType": String("open"), "more": Number(2)} })"#
+        ]],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"result":{"state":"s","result\u0054ype":"o\u0070en"}}"#,
