@@ -18,7 +18,7 @@ use crate::json::RawObject;
 ///     unreachable!("it is an object");
 /// };
 /// let schema = ObjectSchema::try_from(schema)?;
-/// assert_eq!(schema.as_str(), r#"{"required":["city"],"type":"object"}"#);
+/// assert_eq!(schema.as_str(), r#"{"type":"object","required":["city"]}"#);
 /// # Ok::<(), sterna_protocol::tool::NotAnObjectSchema>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
