@@ -1,0 +1,12 @@
+//! What an author sees of the engine, told as small stories.
+#![cfg(test)]
+
+mod combinators;
+mod effects;
+mod examples;
+mod kit;
+mod plugs;
+mod questions;
+mod steps;
+mod time;
+mod upgrades;
