@@ -27,6 +27,7 @@ use tokio::task::JoinSet;
 use server::Server;
 
 const TASKS: u64 = 2000;
+const RUNS: u32 = 3;
 const VALUE: Bytes = Bytes::from_static(&[0x61; 500]);
 
 #[tokio::main]
@@ -38,16 +39,20 @@ async fn main() {
     let client = server.client().await;
     let table = "CREATE TABLE bare (id bigserial PRIMARY KEY, value bytea)";
     client.batch_execute(table).await.expect("a table");
-    for callers in [1, 8] {
-        bare(&server, callers).await;
+    let mut best = Best::default();
+    for _ in 0..RUNS {
+        for callers in [1, 8] {
+            bare(&mut best, &server, callers).await;
+        }
+        for callers in [1, 8, 32] {
+            store(&mut best, &server, callers).await;
+        }
     }
-    for callers in [1, 8, 32] {
-        store(&server, callers).await;
-    }
+    best.print();
 }
 
 /// One row per transaction, and nothing else.
-async fn bare(server: &Server, callers: u64) {
+async fn bare(best: &mut Best, server: &Server, callers: u64) {
     let mut clients = Vec::new();
     for _ in 0..callers {
         clients.push(server.client().await);
@@ -67,10 +72,10 @@ async fn bare(server: &Server, callers: u64) {
         });
     }
     set.join_all().await;
-    report(&format!("bare commit, {callers} at once"), started);
+    best.report(format!("bare commit, {callers} at once"), started);
 }
 
-async fn store(server: &Server, callers: u64) {
+async fn store(best: &mut Best, server: &Server, callers: u64) {
     let mut config = server.config();
     config.connections = 8;
     config.wait = Duration::from_secs(60);
@@ -82,11 +87,11 @@ async fn store(server: &Server, callers: u64) {
         store.create(task(number)).await.expect("a task");
     })
     .await;
-    report(&format!("create, {callers} at once"), started);
+    best.report(format!("create, {callers} at once"), started);
 
     let started = now();
     let leases = Arc::new(claim_all(&store).await);
-    report("claim, 10 at a time", started);
+    best.report(format!("claim, 10 at a time ({callers})"), started);
 
     let started = now();
     let held = Arc::clone(&leases);
@@ -98,7 +103,7 @@ async fn store(server: &Server, callers: u64) {
         }
     })
     .await;
-    report(&format!("append, {callers} at once"), started);
+    best.report(format!("append, {callers} at once"), started);
 
     let started = now();
     each(callers, &store, move |store, number| {
@@ -109,7 +114,7 @@ async fn store(server: &Server, callers: u64) {
         }
     })
     .await;
-    report(&format!("finish, {callers} at once"), started);
+    best.report(format!("finish, {callers} at once"), started);
 }
 
 async fn claim_all(store: &PostgresStore) -> Vec<Lease> {
@@ -161,9 +166,27 @@ fn name(text: &str) -> Name {
     Name::new(text).expect("a short name")
 }
 
-fn report(what: &str, started: Instant) {
-    let rate = f64::from(u32::try_from(TASKS).expect("few")) / started.elapsed().as_secs_f64();
-    println!("{what:<44} {rate:>12.0}");
+/// The best of several runs, as a busy machine only ever makes things slower.
+#[derive(Default)]
+struct Best {
+    rates: Vec<(String, f64)>,
+}
+
+impl Best {
+    fn report(&mut self, what: String, started: Instant) {
+        let tasks = f64::from(u32::try_from(TASKS).expect("few"));
+        let rate = tasks / started.elapsed().as_secs_f64();
+        match self.rates.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, best)) => *best = best.max(rate),
+            None => self.rates.push((what, rate)),
+        }
+    }
+
+    fn print(self) {
+        for (what, rate) in self.rates {
+            println!("{what:<44} {rate:>12.0}");
+        }
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "measures for the reader")]

@@ -27,6 +27,14 @@ impl Failure {
         }
     }
 
+    /// Whether a unique key was there before.
+    pub(crate) fn is_a_duplicate(&self) -> bool {
+        match self {
+            Self::Database(error) => error.code() == Some(&SqlState::UNIQUE_VIOLATION),
+            Self::Lost(_) | Self::Refused(_) => false,
+        }
+    }
+
     /// Whether the connection is of no more use.
     pub(crate) fn is_fatal(&self) -> bool {
         match self {

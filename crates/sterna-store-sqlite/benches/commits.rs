@@ -17,6 +17,7 @@ use sterna_store_sqlite::{Config, SqliteStore};
 use tokio::task::JoinSet;
 
 const TASKS: u64 = 2000;
+const RUNS: u32 = 3;
 const VALUE: Bytes = Bytes::from_static(&[0x61; 500]);
 
 #[tokio::main]
@@ -25,15 +26,19 @@ async fn main() {
         "{:<44} {:>12}",
         "500-byte values, one SQLite file", "per second"
     );
-    bare("bare commit, synchronous = NORMAL", "NORMAL");
-    bare("bare commit, synchronous = FULL", "FULL");
-    for callers in [1, 32] {
-        store(callers).await;
+    let mut best = Best::default();
+    for _ in 0..RUNS {
+        bare(&mut best, "NORMAL");
+        bare(&mut best, "FULL");
+        for callers in [1, 32] {
+            store(&mut best, callers).await;
+        }
     }
+    best.print();
 }
 
 /// One row per transaction, and nothing else.
-fn bare(what: &str, synchronous: &str) {
+fn bare(best: &mut Best, synchronous: &str) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let connection = Connection::open(folder.path().join("bare.db")).expect("a database");
     connection
@@ -49,10 +54,11 @@ fn bare(what: &str, synchronous: &str) {
     for _ in 0..TASKS {
         statement.execute([&VALUE[..]]).expect("a row");
     }
-    report(what, started);
+    let what = format!("bare commit, synchronous = {synchronous}");
+    best.report(what, started);
 }
 
-async fn store(callers: u64) {
+async fn store(best: &mut Best, callers: u64) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("store.db");
     let store = SqliteStore::open(path, Config::default()).expect("a store");
@@ -63,11 +69,11 @@ async fn store(callers: u64) {
         store.create(task(number)).await.expect("a task");
     })
     .await;
-    report(&format!("create (FULL), {callers} at once"), started);
+    best.report(format!("create (FULL), {callers} at once"), started);
 
     let started = now();
     let leases = Arc::new(claim_all(&store).await);
-    report("claim (NORMAL), 10 at a time", started);
+    best.report(format!("claim (NORMAL), 10 at a time ({callers})"), started);
 
     let started = now();
     let held = Arc::clone(&leases);
@@ -79,7 +85,7 @@ async fn store(callers: u64) {
         }
     })
     .await;
-    report(&format!("append (NORMAL), {callers} at once"), started);
+    best.report(format!("append (NORMAL), {callers} at once"), started);
 
     let started = now();
     each(callers, &store, move |store, number| {
@@ -90,7 +96,7 @@ async fn store(callers: u64) {
         }
     })
     .await;
-    report(&format!("finish (FULL), {callers} at once"), started);
+    best.report(format!("finish (FULL), {callers} at once"), started);
 }
 
 async fn claim_all(store: &SqliteStore) -> Vec<Lease> {
@@ -142,9 +148,27 @@ fn name(text: &str) -> Name {
     Name::new(text).expect("a short name")
 }
 
-fn report(what: &str, started: Instant) {
-    let rate = f64::from(u32::try_from(TASKS).expect("few")) / started.elapsed().as_secs_f64();
-    println!("{what:<44} {rate:>12.0}");
+/// The best of several runs, as a busy machine only ever makes things slower.
+#[derive(Default)]
+struct Best {
+    rates: Vec<(String, f64)>,
+}
+
+impl Best {
+    fn report(&mut self, what: String, started: Instant) {
+        let tasks = f64::from(u32::try_from(TASKS).expect("few"));
+        let rate = tasks / started.elapsed().as_secs_f64();
+        match self.rates.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, best)) => *best = best.max(rate),
+            None => self.rates.push((what, rate)),
+        }
+    }
+
+    fn print(self) {
+        for (what, rate) in self.rates {
+            println!("{what:<44} {rate:>12.0}");
+        }
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "measures for the reader")]

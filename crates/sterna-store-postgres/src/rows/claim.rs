@@ -8,7 +8,7 @@ use sterna_store::{
 };
 use tokio_postgres::Row;
 
-use super::codec::{array, bytes, name};
+use super::codec::{array, bytes, name, number, status};
 use super::head::{Head, lock};
 use super::{Operation, inbox, now};
 use crate::error::{Failure, damaged, gone};
@@ -168,6 +168,13 @@ impl Operation for Renew {
     type Output = News;
 
     async fn run(&self, session: &Session<'_>) -> Result<News, Failure> {
+        let rows = session.run(self.extend()).await?;
+        if let Some(row) = rows.first()
+            && number(row, "unread")? == 0
+        {
+            return Ok(News::new(status(row, "status")?, Vec::new()));
+        }
+        // The lease is lost, or there is something to read.
         let rows = session.begin([lock(&self.lease.task)]).await?;
         let mut head = Head::first(&rows[0])?.ok_or_else(gone)?;
         head.control
@@ -176,5 +183,21 @@ impl Operation for Renew {
             .commit([head.save(), inbox::select_unread(&head.id)])
             .await?;
         Ok(News::new(head.control.status, inbox::unread(&rows[1])?))
+    }
+}
+
+impl Renew {
+    /// What [`Control::renew`](sterna_store::machine::Control::renew) does, in
+    /// one statement.
+    fn extend(&self) -> Statement<'_> {
+        Statement::new(concat!(
+            "UPDATE @task SET due_at = ",
+            now!(),
+            " + $3 WHERE id = $1 AND fence = $2 AND worker IS NOT NULL
+             RETURNING status, unread"
+        ))
+        .with(self.lease.task.as_bytes().as_slice())
+        .with(self.lease.fence.get().cast_signed())
+        .with(UnixMillis::span(self.length))
     }
 }

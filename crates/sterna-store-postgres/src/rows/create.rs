@@ -80,7 +80,9 @@ pub(super) fn append<'a>(id: &'a TaskId, before: u32, entries: &[&'a Entry]) -> 
     .with(values)
 }
 
-fn columns<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> (Vec<&'a str>, Vec<&'a [u8]>) {
+pub(super) fn columns<'a>(
+    entries: impl IntoIterator<Item = &'a Entry>,
+) -> (Vec<&'a str>, Vec<&'a [u8]>) {
     entries
         .into_iter()
         .map(|entry| (entry.key.as_str(), &entry.value[..]))

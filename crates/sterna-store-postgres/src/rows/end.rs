@@ -47,6 +47,10 @@ impl Operation for Finish {
     type Output = Status;
 
     async fn run(&self, session: &Session<'_>) -> Result<Status, Failure> {
+        if !session.run(self.end()).await?.is_empty() {
+            return Ok(self.status());
+        }
+        // The task has ended before, or the lease is lost.
         let rows = session.begin([lock(&self.lease.task)]).await?;
         let mut head = Head::first(&rows[0])?.ok_or_else(gone)?;
         let ended = head
@@ -61,6 +65,34 @@ impl Operation for Finish {
             .commit(outcome.into_iter().chain([head.save()]))
             .await?;
         Ok(head.control.status)
+    }
+}
+
+impl Finish {
+    /// The status of a task that ends like this.
+    fn status(&self) -> Status {
+        let ended = Status::Working.after(self.outcome.event());
+        ended.expect("a task that works can end")
+    }
+
+    /// The ordinary case in one statement: the lease holds and the task has
+    /// not ended.
+    fn end(&self) -> Statement<'_> {
+        Statement::new(concat!(
+            "WITH ended AS (
+                UPDATE @task SET status = $3, worker = NULL, due_at = NULL, updated_at = ",
+            now!(),
+            " WHERE id = $1 AND fence = $2 AND worker IS NOT NULL
+                    AND status IN ('working', 'input_required')
+                RETURNING id
+             )
+             UPDATE @payload AS payload SET outcome = $4 FROM ended
+             WHERE payload.task = ended.id RETURNING 1"
+        ))
+        .with(self.lease.task.as_bytes().as_slice())
+        .with(self.lease.fence.get().cast_signed())
+        .with(self.status().as_str())
+        .with(self.outcome.payload().map(|payload| &payload[..]))
     }
 }
 
