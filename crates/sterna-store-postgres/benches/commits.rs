@@ -6,12 +6,7 @@
 #![expect(clippy::print_stdout, reason = "reports to the reader")]
 
 #[path = "../tests/it/server.rs"]
-#[expect(
-    dead_code,
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    reason = "it belongs to the tests"
-)]
+#[expect(dead_code, clippy::unwrap_used, reason = "it belongs to the tests")]
 mod server;
 
 use std::sync::Arc;
@@ -32,7 +27,7 @@ const VALUE: Bytes = Bytes::from_static(&[0x61; 500]);
 
 #[tokio::main]
 async fn main() {
-    let Some(server) = Server::start_with("fsync = on") else {
+    let Some(server) = Server::start_with("true") else {
         return;
     };
     println!("{:<44} {:>12}", "500-byte values, PostgreSQL", "per second");

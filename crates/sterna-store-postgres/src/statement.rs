@@ -65,6 +65,10 @@ impl Value for Vec<i64> {
     const TYPE: Type = Type::INT8_ARRAY;
 }
 
+impl Value for Vec<Option<i64>> {
+    const TYPE: Type = Type::INT8_ARRAY;
+}
+
 impl Value for Vec<&str> {
     const TYPE: Type = Type::TEXT_ARRAY;
 }

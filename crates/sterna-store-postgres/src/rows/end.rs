@@ -111,19 +111,34 @@ impl Operation for Sweep {
         for row in rows.iter().flatten() {
             let mut head = Head::from_row(row)?;
             head.control.end(Event::Failed, head.now);
-            head.updated_at = head.now;
             late.push(head);
         }
-        let mut statements = Vec::new();
-        for head in &late {
-            statements.extend([write_outcome(&head.id, &self.error), head.save()]);
-        }
-        statements.push(delete(self));
-        let rows = session.commit(statements).await?;
-        // The last statement before the commit deleted.
-        let deleted = rows.iter().rev().nth(1).map_or(0, Vec::len);
-        Ok(Swept::new(count(late.len()), count(deleted)))
+        let [failing, explaining] = fail(&late, &self.error);
+        let rows = session.commit([failing, explaining, delete(self)]).await?;
+        Ok(Swept::new(count(late.len()), count(rows[2].len())))
     }
+}
+
+fn fail<'a>(late: &'a [Head], error: &'a [u8]) -> [Statement<'a>; 2] {
+    let ids: Vec<_> = late
+        .iter()
+        .map(|head| head.id.as_bytes().as_slice())
+        .collect();
+    let dues: Vec<_> = late
+        .iter()
+        .map(|head| head.control.due_at.map(UnixMillis::get))
+        .collect();
+    let failing = Statement::new(concat!(
+        "UPDATE @task AS task SET status = 'failed', due_at = late.due_at, updated_at = ",
+        now!(),
+        " FROM unnest($1, $2) AS late (id, due_at) WHERE task.id = late.id"
+    ))
+    .with(ids.clone())
+    .with(dues);
+    let explaining = Statement::new("UPDATE @payload SET outcome = $2 WHERE task = ANY ($1)")
+        .with(ids)
+        .with(error);
+    [failing, explaining]
 }
 
 /// Tasks whose time is up and that have not ended.

@@ -8,3 +8,4 @@ mod pooler;
 mod restart;
 mod schema;
 mod server;
+mod tls;

@@ -16,7 +16,7 @@ use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinSet;
 
 use crate::contract::keeps_the_contract;
-use crate::server::{Server, connect};
+use crate::server::{Server, connect, skipped};
 
 #[tokio::test]
 async fn a_pooler_in_transaction_mode_changes_nothing() {
@@ -70,7 +70,7 @@ impl Pooler {
     /// Starts with `size` connections to the server, if that is our own.
     async fn start(server: &Server, size: usize) -> Option<Self> {
         let Some(folder) = server.folder() else {
-            eprintln!("skipped: the pooler needs a server of our own, unset STERNA_TEST_POSTGRES");
+            skipped("the pooler needs a server of our own, unset STERNA_TEST_POSTGRES");
             return None;
         };
         let socket = folder.join(".s.PGSQL.5432");

@@ -1,7 +1,7 @@
 //! A PostgreSQL server of our own, for as long as a test needs it.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -50,15 +50,15 @@ impl Server {
     /// A server that no other test uses, so that it can be stopped. It would
     /// not survive a power cut, which no test has.
     pub(crate) fn start() -> Option<Self> {
-        Self::start_with("fsync = off")
+        Self::start_with("echo fsync = off >>data/postgresql.conf")
     }
 
-    /// A server with one more line in its configuration.
-    pub(crate) fn start_with(setting: &str) -> Option<Self> {
+    /// A server that a line of shell has prepared, in its folder.
+    pub(crate) fn start_with(prepare: &str) -> Option<Self> {
         let Some(tools) = Tools::find() else {
             let what = "PostgreSQL, install it or set STERNA_TEST_POSTGRES";
             assert!(std::env::var_os("CI").is_none(), "missing: {what}");
-            eprintln!("skipped: {what}");
+            skipped(what);
             return None;
         };
         let folder = tempfile::Builder::new()
@@ -66,7 +66,7 @@ impl Server {
             .tempdir()
             .unwrap()
             .keep();
-        let mut keeper = tools.keep(&folder, setting);
+        let mut keeper = tools.keep(&folder, prepare);
         let mut line = String::new();
         let mut said = BufReader::new(keeper.stdout.take().unwrap());
         said.read_line(&mut line).unwrap();
@@ -149,6 +149,12 @@ impl Drop for Own {
     }
 }
 
+/// Says what is not tested, past the capture of the test's output.
+pub(crate) fn skipped(what: &str) {
+    let line = format!("skipped: {what}\n");
+    std::io::stderr().write_all(line.as_bytes()).unwrap();
+}
+
 pub(crate) async fn connect(connection: &str) -> tokio_postgres::Client {
     let (client, line) = tokio_postgres::connect(connection, NoTls).await.unwrap();
     #[expect(clippy::disallowed_methods, reason = "ends with its client")]
@@ -212,7 +218,7 @@ impl Tools {
     }
 
     /// Makes a server in `folder` and starts what keeps it.
-    fn keep(&self, folder: &PathBuf, setting: &str) -> Child {
+    fn keep(&self, folder: &PathBuf, prepare: &str) -> Child {
         if let Some(user) = self.user {
             let owned = Command::new("chown").arg(user).arg(folder).status();
             assert!(owned.unwrap().success());
@@ -220,11 +226,11 @@ impl Tools {
         let script = r#"
             cd "$1" || exit 1
             "$2"/initdb -D "$1/data" -U sterna -A trust -E UTF8 --locale=C --no-sync >init.log 2>&1 &&
-            echo "$3
-                  listen_addresses = ''
+            echo "listen_addresses = ''
                   unix_socket_directories = '$1'
                   max_connections = 60
                   shared_buffers = 32MB" >>data/postgresql.conf &&
+            eval "$3" &&
             "$2"/pg_ctl -D "$1/data" -w -l "$1/server.log" start >/dev/null &&
             echo ready
             read -r _
@@ -235,7 +241,7 @@ impl Tools {
             .args(["-c", script, "sh"])
             .arg(folder)
             .arg(&self.folder)
-            .arg(setting)
+            .arg(prepare)
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

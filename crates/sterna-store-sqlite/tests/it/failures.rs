@@ -1,6 +1,7 @@
 //! What a broken disk, file or neighbour does.
 
 use std::fs;
+use std::io::Write;
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -81,7 +82,8 @@ fn a_database_that_cannot_be_written_is_refused() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
     if fs::OpenOptions::new().write(true).open(&path).is_ok() {
-        eprintln!("skipped: root writes everywhere, run the tests as another user");
+        let what = "skipped: root writes everywhere, run the tests as another user\n";
+        std::io::stderr().write_all(what.as_bytes()).unwrap();
         return;
     }
     let refused = SqliteStore::open(&path, Config::default()).unwrap_err();
