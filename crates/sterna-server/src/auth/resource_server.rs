@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use http::request::Parts;
+use zeroize::Zeroizing;
 
 use super::claims::{Claims, Expected};
 use super::jwks::{Found, KeySet};
@@ -160,7 +161,7 @@ impl ResourceServer {
         };
         let glance = unproven.issuer.keys.glance(clock::now());
         if glance.may_refresh && !(glance.fresh && unproven.names_a_key_of(&glance)) {
-            let (server, token) = (self.clone(), token.to_owned());
+            let (server, token) = (self.clone(), Zeroizing::new(token.to_owned()));
             return Verdict::later(async move {
                 let unproven = server.read(&token).map_err(Denied::InvalidToken)?;
                 let glance = unproven.issuer.keys.refresh(&glance).await;

@@ -5,7 +5,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use http::header::CONTENT_TYPE;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
@@ -62,6 +62,16 @@ impl<E: Endpoint> Shared<E> {
         probes: Probes,
         config: EdgeConfig,
     ) -> Result<Self, ConfigError> {
+        let limits = &config.limits;
+        for (name, limit) in [
+            ("limits.calls", limits.calls),
+            ("limits.connections", limits.connections),
+            ("limits.head_bytes", limits.head_bytes),
+        ] {
+            if limit == 0 {
+                return Err(ConfigError::NoRoom(name));
+            }
+        }
         let path = config.path.as_deref();
         if let Some(path) = path.filter(|path| !path.starts_with('/') || PROBES.contains(path)) {
             return Err(ConfigError::Path(path.to_owned()));
@@ -128,7 +138,7 @@ impl<E: Endpoint> Shared<E> {
 
     async fn serve<B: Body>(
         &self,
-        head: Parts,
+        mut head: Parts,
         body: Pin<&mut B>,
         visit: &Visit,
         start: Instant,
@@ -162,7 +172,12 @@ impl<E: Endpoint> Shared<E> {
         if self.calls.is_full() {
             return Err(Refusal::Busy);
         }
+        // AUTHSEC-S1: the caller is known before a byte of the body is looked at.
         let pass = self.rules.let_in(&head, visit.peer, start).await?;
+        if self.rules.gate().authenticator().is_some() {
+            // AUTHSEC-S2: what cannot be seen cannot be passed on.
+            head.headers.remove(AUTHORIZATION);
+        }
         pass.charge_call(start)?;
         let limits = &self.config.limits;
         let read_by = start + self.config.timeouts.body;
@@ -176,8 +191,10 @@ impl<E: Endpoint> Shared<E> {
             pass,
             accepts,
             peer: visit.peer,
+            patience: self.config.timeouts.keep_alive,
             deadline,
             shutdown: self.shutdown.clone(),
+            event_bytes: limits.event_bytes,
         };
         let mut response = self.call(inbound).await?;
         drop(read.room);
@@ -254,6 +271,7 @@ impl<E: Endpoint> Shared<E> {
         let posts = head.method == Method::POST;
         let legacy = head.method == Method::GET || head.method == Method::DELETE;
         if !(posts || legacy && self.config.legacy) {
+            // HTTP-S20
             let allow = self.methods();
             return Err(Refusal::MethodNotAllowed { allow });
         }

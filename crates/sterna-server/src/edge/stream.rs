@@ -136,5 +136,5 @@ impl fmt::Debug for EventStream {
     }
 }
 
-/// A comment, which readers skip; the empty line lets naive ones skip it too.
+/// HTTP-S23: a comment, which readers skip; the empty line lets naive ones skip it too.
 const COMMENT: &[u8] = b":\n\n";

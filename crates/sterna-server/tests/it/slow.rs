@@ -110,6 +110,22 @@ async fn a_reader_that_stops_reading_is_cut_off_and_its_call_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_reader_that_stops_reading_a_plain_answer_is_cut_off_too() {
+    let server = Server::start(|config| config.metrics = true);
+    let mut unread = server.connect().await;
+    unread.send(&post("", "big")).await;
+    server.ended(1).await;
+    let start = Instant::now();
+    let mut wire = server.connect().await;
+    let cut = "sterna_http_connections_cut_total 1\n";
+    while !wire.get("/metrics").await.body.contains(cut) {
+        tokio::time::advance(SECOND).await;
+    }
+    let took = start.elapsed().as_secs();
+    assert!((29..=31).contains(&took), "{took}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_silent_stream_is_kept_alive_by_comments() {
     let server = Server::start(|_| {});
     let mut wire = server.connect().await;
