@@ -150,6 +150,29 @@ impl Default for Timeouts {
     }
 }
 
+impl Timeouts {
+    /// Makes every time one that can be added to a moment, so that "for ever"
+    /// may be written as [`Duration::MAX`].
+    pub(super) fn bound(&mut self) {
+        let Self {
+            head,
+            body,
+            idle,
+            write,
+            call,
+            keep_alive,
+            notice,
+            drain,
+        } = self;
+        for time in [head, body, idle, write, call, keep_alive, notice, drain] {
+            *time = LONGEST.min(*time);
+        }
+    }
+}
+
+/// A year: as good as for ever.
+pub(super) const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// How often one caller may call and have itself asked.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

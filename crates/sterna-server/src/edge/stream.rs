@@ -94,7 +94,12 @@ impl EventStream {
         let Some(events) = this.events.as_mut() else {
             return Poll::Ready(None);
         };
-        let Ok(polled) = catch_unwind(AssertUnwindSafe(|| events.as_mut().poll_next(cx))) else {
+        let over = this.deadline.as_mut().as_pin_mut();
+        let polled = match over.is_some_and(|timer| timer.poll(cx).is_ready()) {
+            true => None,
+            false => catch_unwind(AssertUnwindSafe(|| events.as_mut().poll_next(cx))).ok(),
+        };
+        let Some(polled) = polled else {
             *this.events = None;
             return Poll::Ready(Some(Err(Aborted)));
         };
@@ -106,11 +111,6 @@ impl EventStream {
             }
             Poll::Ready(Some(event)) => event,
             Poll::Pending => {
-                let over = this.deadline.as_mut().as_pin_mut();
-                if over.is_some_and(|timer| timer.poll(cx).is_ready()) {
-                    *this.events = None;
-                    return Poll::Ready(Some(Err(Aborted)));
-                }
                 let silent = this.silence.as_mut().as_pin_mut();
                 if !silent.is_some_and(|timer| timer.poll(cx).is_ready()) {
                     return Poll::Pending;

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use sterna_server::auth::{Gate, JwksFile, JwtConfig, ResourceServer};
+use sterna_server::auth::{Gate, JwksFile, JwksSource, JwtConfig, Loading, ResourceServer};
 use sterna_server::edge::Probes;
 
 use crate::desk::Server;
@@ -153,4 +153,43 @@ async fn a_server_without_keys_is_not_ready() {
     let server = Server::guarded(Gate::guarded(resource), probes, |_| {});
     let answer = server.connect().await.get("/readyz").await;
     assert_eq!(answer.status, 503);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fetch_that_everybody_left_is_begun_anew() {
+    let key = Key::new("k", "ES256");
+    let publisher = Publisher::start([&key]).await;
+    publisher.state.slow.store(true, Ordering::SeqCst);
+    let server = serve(resource_server(&publisher));
+    let asked = publisher.state.moved.notified();
+    let line = format!("Authorization: Bearer {}\r\n", key.token());
+    let mut first = server.connect().await;
+    first.send(&post(&line, "who")).await;
+    asked.await;
+    drop(first);
+    publisher.state.slow.store(false, Ordering::SeqCst);
+    tokio::time::advance(Duration::from_secs(60)).await;
+    let mut second = server.connect().await;
+    assert_eq!(call(&mut second, &key.token(), "who").await.status, 200);
+    assert_eq!(publisher.asked(), 2);
+}
+
+struct Panicking;
+
+impl JwksSource for Panicking {
+    fn load(&self) -> Loading {
+        Box::pin(async { panic!("as told") })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_that_panics_is_a_source_that_failed() {
+    let config = JwtConfig::default();
+    let server = serve(ResourceServer::new(RESOURCE, ISSUER, Panicking, config).unwrap());
+    let mut wire = server.connect().await;
+    let token = Key::new("k", "ES256").token();
+    for _ in 0..3 {
+        assert_eq!(call(&mut wire, &token, "who").await.status, 503);
+        tokio::time::advance(Duration::from_secs(10)).await;
+    }
 }

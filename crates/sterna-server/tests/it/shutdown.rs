@@ -12,13 +12,16 @@ use tokio::time::Instant;
 use crate::desk::{Desk, Server};
 use crate::wire::post;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_idle_connection_does_not_hold_the_server_up() {
     let server = Server::start(|_| {});
     let mut used = server.connect().await;
     used.call("x").await;
+    assert_eq!(used.get("/nowhere").await.status, 404);
     let mut fresh = server.connect().await;
+    let start = Instant::now();
     assert_eq!(server.stop().await.cut, 0);
+    assert_eq!(start.elapsed(), Duration::ZERO);
     assert!(used.is_closed().await);
     assert!(fresh.is_closed().await);
 }

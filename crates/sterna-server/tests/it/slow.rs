@@ -176,6 +176,44 @@ async fn a_stream_that_takes_too_long_is_broken_off() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stream_that_never_pauses_is_broken_off_too() {
+    let server = Server::start(|config| config.timeouts.call = 20 * SECOND);
+    let mut wire = server.connect().await;
+    wire.send(&post("", "flood")).await;
+    wire.head().await;
+    for _ in 0..22 {
+        tokio::time::advance(SECOND).await;
+        wire.chunk().await;
+    }
+    tokio::join!(wire.rest(), server.ended(1));
+}
+
+#[tokio::test]
+async fn times_may_be_as_long_as_one_likes() {
+    let server = Server::start(|config| {
+        let timeouts = &mut config.timeouts;
+        for time in [
+            &mut timeouts.head,
+            &mut timeouts.body,
+            &mut timeouts.idle,
+            &mut timeouts.write,
+            &mut timeouts.call,
+            &mut timeouts.keep_alive,
+            &mut timeouts.drain,
+        ] {
+            *time = Duration::MAX;
+        }
+    });
+    let mut wire = server.connect().await;
+    assert_eq!(wire.call("x").await.status, 200);
+    wire.send(&post("", "stream word")).await;
+    wire.head().await;
+    assert_eq!(wire.chunk().await, "data: word\n\n");
+    server.release(2).await;
+    assert_eq!(wire.chunk().await, "");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_subscription_may_outlast_every_call() {
     let server = Server::start(|config| config.timeouts.call = 20 * SECOND);
     let mut wire = server.connect().await;
