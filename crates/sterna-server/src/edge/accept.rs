@@ -27,16 +27,19 @@ impl Accepts {
     }
 
     pub(super) fn read(headers: &HeaderMap) -> Self {
-        if !headers.contains_key(ACCEPT) {
-            return Self {
-                json: true,
-                events: true,
-            };
-        }
+        let both = Self {
+            json: true,
+            events: true,
+        };
         let mut accepts = Self {
             json: false,
             events: false,
         };
+        // Nearly every client spells it like this, and reading it word by word is felt.
+        let usual = "application/json, text/event-stream";
+        if headers.get(ACCEPT).is_none_or(|value| value == usual) {
+            return both;
+        }
         let values = headers.get_all(ACCEPT).iter();
         for range in values
             .filter_map(|value| value.to_str().ok())
