@@ -36,6 +36,7 @@ impl Claims {
         if self.issuer()? != expected.issuer {
             return Err(TokenFault::Issuer);
         }
+        // AUTH-S4: a token for somebody else is no token here, however good it is.
         if !self.audience().any(expected.is_audience) {
             return Err(TokenFault::Audience);
         }
@@ -103,3 +104,77 @@ fn words(value: Option<&Value>) -> impl Iterator<Item = &str> {
 
 /// The year 9999: later times are no times, and adding to them stays in range.
 const END_OF_TIME: Duration = Duration::from_secs(253_402_300_800);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Judges a token for `me` at second 1000, with ten seconds of leeway.
+    fn check(changes: &Value, expected: Result<&str, TokenFault>) {
+        let mut claims = json!({ "iss": "as", "aud": "me", "sub": "ada", "exp": 2000 });
+        for (name, value) in changes.as_object().unwrap() {
+            claims[name] = value.clone();
+        }
+        let expectations = Expected {
+            issuer: "as",
+            leeway: Duration::from_secs(10),
+            is_audience: &|audience| audience == "me",
+        };
+        let now = UNIX_EPOCH + Duration::from_secs(1000);
+        let judged = Claims::parse(claims.to_string().as_bytes())
+            .and_then(|claims| claims.judge(&expectations, now));
+        let told = judged.map(|caller| {
+            let principal = caller.principal();
+            let client = principal.client().unwrap_or("-");
+            format!(
+                "{} {client} [{}]",
+                principal.subject().unwrap(),
+                caller.scopes()
+            )
+        });
+        assert_eq!(told, expected.map(str::to_owned), "{changes}");
+    }
+
+    #[test]
+    fn a_token_counts_from_its_first_moment_to_its_last_give_or_take_the_leeway() {
+        let good = Ok("ada - []");
+        check(&json!({}), good);
+        check(&json!({ "exp": 991 }), good);
+        check(&json!({ "exp": 990.5 }), good);
+        check(&json!({ "exp": 990 }), Err(TokenFault::Expired));
+        check(&json!({ "nbf": 1010, "iat": 1010 }), good);
+        check(&json!({ "nbf": 1011 }), Err(TokenFault::NotYetValid));
+        check(&json!({ "iat": 1011 }), Err(TokenFault::NotYetValid));
+        check(
+            &json!({ "exp": 253_402_300_800_u64 }),
+            Err(TokenFault::Malformed),
+        );
+        check(&json!({ "exp": "2000" }), Err(TokenFault::Malformed));
+    }
+
+    #[test]
+    fn client_and_scopes_are_read_in_every_usual_spelling() {
+        check(
+            &json!({ "client_id": "app", "azp": "other", "scope": "b a" }),
+            Ok("ada app [a b]"),
+        );
+        check(
+            &json!({ "azp": "app", "scp": ["a", "b c"] }),
+            Ok("ada app [a b c]"),
+        );
+        check(&json!({ "scp": "a", "scope": ["b"] }), Ok("ada - [a b]"));
+        check(&json!({ "scope": 7, "client_id": 7 }), Ok("ada - []"));
+    }
+
+    #[test]
+    fn a_token_for_others_or_for_nobody_is_refused() {
+        check(&json!({ "aud": ["you", "me"] }), Ok("ada - []"));
+        check(&json!({ "aud": ["you"] }), Err(TokenFault::Audience));
+        check(&json!({ "aud": [["me"]] }), Err(TokenFault::Audience));
+        check(&json!({ "iss": "AS" }), Err(TokenFault::Issuer));
+        check(&json!({ "sub": "" }), Err(TokenFault::Subject));
+        check(&json!({ "sub": 7 }), Err(TokenFault::Subject));
+    }
+}

@@ -1,6 +1,7 @@
 //! An issuer's published keys (RFC 7517), as far as we can use them.
 
-use data_encoding::BASE64URL_NOPAD;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -117,7 +118,7 @@ struct Jwk {
 }
 
 fn sized(field: Option<String>, length: usize) -> Option<Vec<u8>> {
-    let bytes = BASE64URL_NOPAD.decode(field?.as_bytes()).ok()?;
+    let bytes = URL_SAFE_NO_PAD.decode(field?).ok()?;
     (bytes.len() == length).then_some(bytes)
 }
 
@@ -131,7 +132,7 @@ fn point(x: Option<String>, y: Option<String>, length: usize) -> Option<Vec<u8>>
 }
 
 fn number(field: Option<String>) -> Option<Vec<u8>> {
-    let mut bytes = BASE64URL_NOPAD.decode(field?.as_bytes()).ok()?;
+    let mut bytes = URL_SAFE_NO_PAD.decode(field?).ok()?;
     // Some issuers write a leading zero, which the verifier would refuse.
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
     bytes.drain(..zeros);
@@ -152,7 +153,7 @@ mod tests {
 
     #[test]
     fn keys_for_other_uses_and_of_other_kinds_are_passed_over() {
-        let x = BASE64URL_NOPAD.encode(&[1; 32]);
+        let x = URL_SAFE_NO_PAD.encode([1; 32]);
         check(
             &format!(r#"{{"kty":"OKP","crv":"Ed25519","x":"{x}"}}"#),
             true,
@@ -184,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_token_that_names_no_key_gets_one_only_when_there_is_no_choice() {
-        let x = BASE64URL_NOPAD.encode(&[1; 32]);
+        let x = URL_SAFE_NO_PAD.encode([1; 32]);
         let key = |id: &str| format!(r#"{{"kty":"OKP","crv":"Ed25519","x":"{x}","kid":"{id}"}}"#);
         let set = |keys: &[String]| {
             KeySet::parse(format!(r#"{{"keys":[{}]}}"#, keys.join(",")).as_bytes()).unwrap()

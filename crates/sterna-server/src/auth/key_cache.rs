@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::jwks::KeySet;
 use super::source::{JwksSource, Loading, MAX_DOCUMENT, SourceError};
 use crate::edge::clock;
+use crate::edge::guarded::{Panicked, guarded};
 
 /// How long fetched keys are used and how often they are fetched.
 #[derive(Clone, Debug)]
@@ -95,6 +96,9 @@ impl KeyCache {
     pub(super) async fn refresh(&self, seen: &Glance) -> Glance {
         let mut fetch = self.fetch.lock().await;
         if self.state().finished == seen.finished {
+            if self.is_overdue(clock::now()) {
+                *fetch = None;
+            }
             let loading = fetch.get_or_insert_with(|| self.start());
             let result = loading.as_mut().await;
             *fetch = None;
@@ -104,15 +108,23 @@ impl KeyCache {
         self.glance(clock::now())
     }
 
+    /// Whether the fetch under way was left alone for so long that its answer
+    /// is not worth waiting for.
+    fn is_overdue(&self, now: Instant) -> bool {
+        let started_at = self.state().started_at;
+        started_at.is_some_and(|at| now.saturating_duration_since(at) >= self.config.timeout)
+    }
+
     fn start(&self) -> Loading {
         let mut state = self.state();
         state.started_at = Some(clock::now());
         state.under_way = true;
-        let loading = self.source.load();
-        let timeout = self.config.timeout;
+        drop(state);
+        let loading = tokio::time::timeout(self.config.timeout, guarded(self.source.load()));
         Box::pin(async move {
-            match tokio::time::timeout(timeout, loading).await {
-                Ok(result) => result,
+            match loading.await {
+                Ok(Ok(result)) => result,
+                Ok(Err(Panicked)) => Err(SourceError::new("the source panicked")),
                 Err(elapsed) => Err(SourceError::new(elapsed)),
             }
         })

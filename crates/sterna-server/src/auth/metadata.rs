@@ -35,8 +35,8 @@ impl ResourceUri {
 
     /// Whether `audience` names this resource.
     ///
-    /// Scheme and host are compared without regard to case, as the spec
-    /// recommends; the rest letter by letter.
+    /// Scheme and host are compared without regard to case (AUTH-B2), the rest
+    /// letter by letter.
     pub(crate) fn is_named_by(&self, audience: &str) -> bool {
         audience == self.text || Self::canonical(audience).as_ref() == Some(self)
     }
@@ -71,7 +71,7 @@ impl ResourceUri {
 /// Where a client learns how to get a token for this server.
 ///
 /// Served under the well-known path with the resource's own path behind it,
-/// and without it, because clients try both.
+/// and without it, because clients try both (ASDISC-S3).
 #[derive(Clone, Debug)]
 pub struct ResourceMetadata {
     url: String,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use http::request::Parts;
+use zeroize::Zeroizing;
 
 use super::claims::{Claims, Expected};
 use super::jwks::{Found, KeySet};
@@ -23,8 +24,8 @@ pub struct JwtConfig {
     /// The signatures we believe. All that use a key pair: each key says which
     /// of them it is for, so a longer list opens nothing.
     pub algorithms: Vec<Algorithm>,
-    /// How far the issuer's clock may be off. A minute: more than NTP leaves,
-    /// less than a token's life.
+    /// How far the issuer's clock may be off, at most a day. A minute: more than
+    /// NTP leaves, less than a token's life.
     pub leeway: Duration,
     /// The longest token we read. 16 KiB: above what issuers make, below what
     /// is worth hashing for a stranger.
@@ -96,8 +97,9 @@ impl ResourceServer {
         resource: &str,
         issuer: &str,
         keys: impl JwksSource,
-        config: JwtConfig,
+        mut config: JwtConfig,
     ) -> Result<Self, ConfigError> {
+        config.leeway = config.leeway.min(MOST_LEEWAY);
         let resource = ResourceUri::new(resource)?;
         let server = Self {
             metadata: ResourceMetadata::new(&resource, [issuer], &Scopes::none()),
@@ -160,7 +162,7 @@ impl ResourceServer {
         };
         let glance = unproven.issuer.keys.glance(clock::now());
         if glance.may_refresh && !(glance.fresh && unproven.names_a_key_of(&glance)) {
-            let (server, token) = (self.clone(), token.to_owned());
+            let (server, token) = (self.clone(), Zeroizing::new(token.to_owned()));
             return Verdict::later(async move {
                 let unproven = server.read(&token).map_err(Denied::InvalidToken)?;
                 let glance = unproven.issuer.keys.refresh(&glance).await;
@@ -253,3 +255,5 @@ impl std::fmt::Debug for ResourceServer {
             .finish_non_exhaustive()
     }
 }
+
+const MOST_LEEWAY: Duration = Duration::from_secs(24 * 3600);

@@ -8,7 +8,8 @@ use std::sync::Arc;
 ///
 /// A scope is one or more printable ASCII characters except `"` and `\`
 /// (RFC 6749, appendix A.4), so a set can always be written into a header.
-/// Words that are no scope are left out when a set is read.
+/// Words that are no scope are left out when a set is read, and so is
+/// `offline_access`: it asks for a refresh token and is no matter of a resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scopes(BTreeSet<String>);
 
@@ -121,7 +122,7 @@ impl ScopePolicy {
     }
 
     /// A token with `broad` counts as having `narrow` too, and what those
-    /// imply in turn.
+    /// imply in turn (AUTH-S11).
     #[must_use]
     pub fn implying(mut self, broad: &str, narrow: Scopes) -> Self {
         self.implied
@@ -132,7 +133,8 @@ impl ScopePolicy {
         self
     }
 
-    /// Everything one request needs, so that a challenge can name it at once.
+    /// Everything one request needs, so that a challenge can name it at once
+    /// (AUTH-S9).
     #[must_use]
     pub fn needed(&self, method: &str, name: Option<&str>) -> Scopes {
         let mut needed = self.everywhere.clone();
@@ -178,7 +180,9 @@ impl fmt::Debug for ScopePolicy {
 }
 
 fn is_scope(word: &str) -> bool {
-    !word.is_empty()
+    // AUTH-S6: neither a challenge nor the metadata may name it.
+    word != "offline_access"
+        && !word.is_empty()
         && word
             .bytes()
             .all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
@@ -190,7 +194,7 @@ mod tests {
 
     #[test]
     fn words_that_are_no_scope_are_left_out() {
-        let scopes = Scopes::parse("a  b\"c d\\e \u{e9} f:g a");
+        let scopes = Scopes::parse("a  b\"c d\\e \u{e9} f:g offline_access a");
         assert_eq!(scopes.to_string(), "a f:g");
     }
 

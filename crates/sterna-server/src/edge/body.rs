@@ -13,7 +13,7 @@ use super::stream::{EventStream, Events, Kind};
 ///
 /// Either bytes that are all there, or a stream that owns the call behind it:
 /// the connection polls the body, the body polls the call, and dropping the
-/// body cancels it. No task and no channel stands between them.
+/// body cancels it (CANCEL-S3). No task and no channel stands between them.
 pub struct EdgeBody(Inner);
 
 enum Inner {

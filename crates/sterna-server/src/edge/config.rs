@@ -83,7 +83,11 @@ pub struct Limits {
     /// call's share of two cores worth having.
     pub calls: usize,
     /// Open subscription streams, which wait rather than work; one more is 503.
+    /// 2048 leave half of the connections for calls.
     pub listeners: usize,
+    /// What one stream may hold that its reader has not taken. 256 KiB: some
+    /// thousand notifications, times all listeners half a gigabyte at worst.
+    pub event_bytes: usize,
 }
 
 impl Default for Limits {
@@ -95,6 +99,7 @@ impl Default for Limits {
             connections: 4096,
             calls: 512,
             listeners: 2048,
+            event_bytes: 256 << 10,
         }
     }
 }
@@ -144,6 +149,29 @@ impl Default for Timeouts {
         }
     }
 }
+
+impl Timeouts {
+    /// Makes every time one that can be added to a moment, so that "for ever"
+    /// may be written as [`Duration::MAX`].
+    pub(super) fn bound(&mut self) {
+        let Self {
+            head,
+            body,
+            idle,
+            write,
+            call,
+            keep_alive,
+            notice,
+            drain,
+        } = self;
+        for time in [head, body, idle, write, call, keep_alive, notice, drain] {
+            *time = LONGEST.min(*time);
+        }
+    }
+}
+
+/// A year: as good as for ever.
+pub(super) const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// How often one caller may call and have itself asked.
 #[derive(Clone, Debug)]

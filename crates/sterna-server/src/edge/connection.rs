@@ -45,7 +45,7 @@ pub(super) async fn connection<E: Endpoint>(
     let builder = protocol(shared.config.limits.head_bytes, timeouts.keep_alive);
     let mut http = pin!(builder.serve_connection(socket, service));
     let mut leaving = pin!(shared.closing.begun());
-    let mut told = false;
+    let (mut told, mut let_go) = (false, false);
     let mut timer = pin!(sleep_until((clock::now() + timeouts.head).into()));
     poll_fn(|cx| {
         loop {
@@ -66,7 +66,9 @@ pub(super) async fn connection<E: Endpoint>(
                     timer.as_mut().reset(due.into());
                 }
                 Condition::Well(_) => return Poll::Pending,
+                Condition::Unused if let_go => return Poll::Ready(()),
                 Condition::Unused => {
+                    let_go = true;
                     http.as_mut().graceful_shutdown();
                     timer.as_mut().reset((clock::now() + timeouts.write).into());
                 }

@@ -1,7 +1,7 @@
 //! The seam between the edge and what it guards.
 
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::Response;
@@ -9,6 +9,7 @@ use http::request::Parts;
 
 use super::accept::Accepts;
 use super::body::EdgeBody;
+use super::outbox::{Inbox, Outbox, outbox};
 use super::pass::Pass;
 use super::shutdown::Shutdown;
 
@@ -41,7 +42,8 @@ pub trait Endpoint: Send + Sync + 'static {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Inbound {
-    /// Method, target, headers and extensions as they came.
+    /// Method, target, headers and extensions as they came, but for a
+    /// credential that the gate has judged.
     pub head: Parts,
     /// The whole body.
     pub body: Bytes,
@@ -51,9 +53,24 @@ pub struct Inbound {
     pub accepts: Accepts,
     /// Where the connection comes from, if the edge knows.
     pub peer: Option<SocketAddr>,
+    /// How long a call may be silent before its answer had better become a
+    /// stream, which is kept alive: what [`reply::running`] wants to know.
+    ///
+    /// [`reply::running`]: super::reply::running
+    pub patience: Duration,
     /// When the answer is due. The edge cuts a call off a little later, so that
     /// the endpoint can say so in its own words.
     pub deadline: Instant,
     /// Says that the server is going away.
     pub shutdown: Shutdown,
+    pub(crate) event_bytes: usize,
+}
+
+impl Inbound {
+    /// Opens a queue for what the call says before its answer, as large as the
+    /// configuration allows.
+    #[must_use]
+    pub fn outbox(&self) -> (Outbox, Inbox) {
+        outbox(self.event_bytes)
+    }
 }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 pin_project! {
-    pub(super) struct Guarded<F> {
+    pub(crate) struct Guarded<F> {
         #[pin]
         call: F,
     }
@@ -15,9 +15,9 @@ pin_project! {
 
 /// The call panicked. The panic hook has said where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Panicked;
+pub(crate) struct Panicked;
 
-pub(super) fn guarded<F: Future>(call: F) -> Guarded<F> {
+pub(crate) fn guarded<F: Future>(call: F) -> Guarded<F> {
     Guarded { call }
 }
 

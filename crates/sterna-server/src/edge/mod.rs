@@ -42,7 +42,7 @@ mod connection;
 mod cors;
 mod endpoint;
 mod error;
-mod guarded;
+pub(crate) mod guarded;
 mod health;
 mod metrics;
 mod numbers;

@@ -5,7 +5,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use http::header::CONTENT_TYPE;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
@@ -15,11 +15,11 @@ use super::access::Access;
 use super::before::{TooLate, before};
 use super::body::EdgeBody;
 use super::clock;
-use super::config::EdgeConfig;
+use super::config::{EdgeConfig, LONGEST};
 use super::cors;
 use super::endpoint::{Endpoint, Inbound};
 use super::error::ConfigError;
-use super::guarded::{Panicked, guarded};
+use super::guarded::guarded;
 use super::health::{self, Probes};
 use super::numbers::Numbers;
 use super::pulse::Pulse;
@@ -60,8 +60,19 @@ impl<E: Endpoint> Shared<E> {
         endpoint: E,
         gate: Gate,
         probes: Probes,
-        config: EdgeConfig,
+        mut config: EdgeConfig,
     ) -> Result<Self, ConfigError> {
+        config.timeouts.bound();
+        let limits = &config.limits;
+        for (name, limit) in [
+            ("limits.calls", limits.calls),
+            ("limits.connections", limits.connections),
+            ("limits.head_bytes", limits.head_bytes),
+        ] {
+            if limit == 0 {
+                return Err(ConfigError::NoRoom(name));
+            }
+        }
         let path = config.path.as_deref();
         if let Some(path) = path.filter(|path| !path.starts_with('/') || PROBES.contains(path)) {
             return Err(ConfigError::Path(path.to_owned()));
@@ -90,17 +101,18 @@ impl<E: Endpoint> Shared<E> {
         let start = clock::now();
         let (head, body) = request.into_parts();
         // Pinned here once: every call it is handed to would keep a copy of its own otherwise.
-        let body = pin!(body);
+        let mut body = pin!(body);
         let (result, page) = match self.screen(&head) {
             Ok(page) => {
                 let page = page.cloned();
-                let served = self.serve(head, body, &visit, start, page.as_ref());
-                (served.await, page)
+                let served = self.serve(head, body.as_mut(), &visit, start, page.as_ref());
+                let served = guarded(pin!(served)).await;
+                (served.unwrap_or(Err(Refusal::Panicked)), page)
             }
             Err(refusal) => (Err(refusal), None),
         };
         let mut response = result.unwrap_or_else(|refusal| {
-            if let Some(pulse) = &visit.pulse {
+            if let Some(pulse) = visit.pulse.as_ref().filter(|_| !body.is_end_stream()) {
                 pulse.expect_more();
             }
             self.numbers.refused(&refusal);
@@ -128,7 +140,7 @@ impl<E: Endpoint> Shared<E> {
 
     async fn serve<B: Body>(
         &self,
-        head: Parts,
+        mut head: Parts,
         body: Pin<&mut B>,
         visit: &Visit,
         start: Instant,
@@ -162,7 +174,12 @@ impl<E: Endpoint> Shared<E> {
         if self.calls.is_full() {
             return Err(Refusal::Busy);
         }
+        // AUTHSEC-S1: the caller is known before a byte of the body is looked at.
         let pass = self.rules.let_in(&head, visit.peer, start).await?;
+        if self.rules.gate().authenticator().is_some() {
+            // AUTHSEC-S2: what cannot be seen cannot be passed on.
+            head.headers.remove(AUTHORIZATION);
+        }
         pass.charge_call(start)?;
         let limits = &self.config.limits;
         let read_by = start + self.config.timeouts.body;
@@ -176,10 +193,17 @@ impl<E: Endpoint> Shared<E> {
             pass,
             accepts,
             peer: visit.peer,
+            patience: self.config.timeouts.keep_alive,
             deadline,
             shutdown: self.shutdown.clone(),
+            event_bytes: limits.event_bytes,
         };
-        let mut response = self.call(inbound).await?;
+        // Pinned first: the wrapper then moves a pointer and not the call.
+        let call = pin!(self.endpoint.call(inbound));
+        let mut response = match before(deadline + SLACK, call).await {
+            Ok(response) => response,
+            Err(TooLate) => return Err(Refusal::TimedOut),
+        };
         drop(read.room);
         if let Some(stream) = response.body_mut().as_stream() {
             let (slot, until) = match stream.kind() {
@@ -254,6 +278,7 @@ impl<E: Endpoint> Shared<E> {
         let posts = head.method == Method::POST;
         let legacy = head.method == Method::GET || head.method == Method::DELETE;
         if !(posts || legacy && self.config.legacy) {
+            // HTTP-S20
             let allow = self.methods();
             return Err(Refusal::MethodNotAllowed { allow });
         }
@@ -273,17 +298,6 @@ impl<E: Endpoint> Shared<E> {
             Ok(accepts)
         } else {
             Err(Refusal::NotAcceptable)
-        }
-    }
-
-    async fn call(&self, inbound: Inbound) -> Result<Response<EdgeBody>, Refusal> {
-        let cut = inbound.deadline + SLACK;
-        // Pinned first: what wraps a call then moves a pointer and not the call.
-        let call = pin!(self.endpoint.call(inbound));
-        match before(cut, guarded(call)).await {
-            Ok(Ok(response)) => Ok(response),
-            Ok(Err(Panicked)) => Err(Refusal::Panicked),
-            Err(TooLate) => Err(Refusal::TimedOut),
         }
     }
 }
@@ -307,7 +321,7 @@ fn size_of_headers(headers: &HeaderMap) -> usize {
 /// The moment on our own clock that the world calls `time`.
 fn moment(time: SystemTime) -> Instant {
     let left = time.duration_since(clock::wall()).unwrap_or_default();
-    clock::now() + left.min(LONGEST_STREAM)
+    clock::now() + left.min(LONGEST)
 }
 
 const LIVE: &str = "/livez";
@@ -316,6 +330,3 @@ const PROBES: [&str; 3] = [LIVE, READY, "/metrics"];
 
 /// What the endpoint has, after its deadline, to say so in its own words.
 const SLACK: Duration = Duration::from_secs(2);
-
-/// A year: beyond it a timer has no meaning, and adding to a moment could fail.
-const LONGEST_STREAM: Duration = Duration::from_secs(365 * 24 * 3600);

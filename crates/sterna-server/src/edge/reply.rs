@@ -47,7 +47,7 @@ fn stream(body: EdgeBody) -> Response<EdgeBody> {
     let events = HeaderValue::from_static("text/event-stream");
     headers.insert(CONTENT_TYPE, events);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    // Tells nginx, and those who learned from it, to pass every event on at once.
+    // HTTP-S10: tells nginx, and those who learned from it, to pass every event on at once.
     headers.insert(ACCEL, HeaderValue::from_static("no"));
     response
 }

@@ -38,7 +38,10 @@ impl<E: Endpoint> Edge<E> {
         address: impl ToSocketAddrs,
         until: impl Future<Output = ()> + Send,
     ) -> Result<Drained, ServeError> {
-        self.serve_on(TcpListener::bind(address)?, until).await
+        let addresses: Vec<_> = address.to_socket_addrs()?.collect();
+        // Tokio's queue of connections not accepted yet is longer than the standard library's.
+        let listener = tokio::net::TcpListener::bind(&*addresses).await?;
+        self.run(listener, until).await
     }
 
     /// Serves on a listener that is already there.
@@ -56,7 +59,15 @@ impl<E: Endpoint> Edge<E> {
         until: impl Future<Output = ()> + Send,
     ) -> Result<Drained, ServeError> {
         listener.set_nonblocking(true)?;
-        let listener = tokio::net::TcpListener::from_std(listener)?;
+        self.run(tokio::net::TcpListener::from_std(listener)?, until)
+            .await
+    }
+
+    async fn run(
+        self,
+        listener: tokio::net::TcpListener,
+        until: impl Future<Output = ()> + Send,
+    ) -> Result<Drained, ServeError> {
         let bound = listener.local_addr()?;
         if !self.0.access.is_reachable_at(bound) {
             tracing::warn!(

@@ -94,7 +94,12 @@ impl EventStream {
         let Some(events) = this.events.as_mut() else {
             return Poll::Ready(None);
         };
-        let Ok(polled) = catch_unwind(AssertUnwindSafe(|| events.as_mut().poll_next(cx))) else {
+        let over = this.deadline.as_mut().as_pin_mut();
+        let polled = match over.is_some_and(|timer| timer.poll(cx).is_ready()) {
+            true => None,
+            false => catch_unwind(AssertUnwindSafe(|| events.as_mut().poll_next(cx))).ok(),
+        };
+        let Some(polled) = polled else {
             *this.events = None;
             return Poll::Ready(Some(Err(Aborted)));
         };
@@ -106,11 +111,6 @@ impl EventStream {
             }
             Poll::Ready(Some(event)) => event,
             Poll::Pending => {
-                let over = this.deadline.as_mut().as_pin_mut();
-                if over.is_some_and(|timer| timer.poll(cx).is_ready()) {
-                    *this.events = None;
-                    return Poll::Ready(Some(Err(Aborted)));
-                }
                 let silent = this.silence.as_mut().as_pin_mut();
                 if !silent.is_some_and(|timer| timer.poll(cx).is_ready()) {
                     return Poll::Pending;
@@ -136,5 +136,41 @@ impl fmt::Debug for EventStream {
     }
 }
 
-/// A comment, which readers skip; the empty line lets naive ones skip it too.
+/// HTTP-S23: a comment, which readers skip; the empty line lets naive ones skip it too.
 const COMMENT: &[u8] = b":\n\n";
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::pin::pin;
+
+    use super::*;
+    use crate::edge::clock;
+
+    struct Endless;
+
+    impl Events for Endless {
+        fn poll_next(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+            Poll::Ready(Some(Bytes::from_static(b"more")))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_that_never_pauses_ends_at_its_deadline_too() {
+        let mut stream = pin!(EventStream::new(Box::pin(Endless), Kind::Call));
+        let second = Duration::from_secs(1);
+        let deadline = clock::now() + 3 * second;
+        stream
+            .as_mut()
+            .settle(Held::default(), second, Some(deadline));
+        for _ in 0..3 {
+            let chunk = poll_fn(|cx| stream.as_mut().poll_chunk(cx)).await;
+            assert_eq!(chunk.unwrap().unwrap(), "more");
+            tokio::time::advance(second).await;
+        }
+        let end = poll_fn(|cx| stream.as_mut().poll_chunk(cx)).await;
+        assert!(end.unwrap().is_err());
+        let after = poll_fn(|cx| stream.as_mut().poll_chunk(cx)).await;
+        assert!(after.is_none());
+    }
+}

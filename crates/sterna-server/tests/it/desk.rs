@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::{Response, StatusCode};
 use sterna_server::auth::Gate;
 use sterna_server::edge::{
-    Drained, Edge, EdgeBody, EdgeConfig, Endpoint, Inbound, Probes, Shutdown, outbox, reply,
+    Drained, Edge, EdgeBody, EdgeConfig, Endpoint, Inbound, Probes, Shutdown, reply,
 };
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -55,10 +55,12 @@ impl Endpoint for Desk {
                 self.0.release.notified().await;
                 "waited".to_owned()
             }
+            "headers" => format!("{:?}", inbound.head.headers),
+            "big" => "x".repeat(64 << 20),
             "hang" => std::future::pending().await,
-            "stream" => return stream(running, &self.0, rest),
-            "listen" => return listen(running, inbound.shutdown),
-            "flood" => return flood(running),
+            "stream" => return stream(running, &inbound, &self.0, rest),
+            "listen" => return listen(running, &inbound),
+            "flood" => return flood(running, &inbound),
             "who" => format!("{:?}", inbound.pass.caller().principal().subject()),
             _ => body,
         };
@@ -67,8 +69,13 @@ impl Endpoint for Desk {
 }
 
 /// Says `word`, then waits, then says `last`; or panics in between.
-fn stream(running: Running, state: &Arc<State>, word: &str) -> Response<EdgeBody> {
-    let (outbox, inbox) = outbox(1 << 16);
+fn stream(
+    running: Running,
+    inbound: &Inbound,
+    state: &Arc<State>,
+    word: &str,
+) -> Response<EdgeBody> {
+    let (outbox, inbox) = inbound.outbox();
     let state = Arc::clone(state);
     let word = word.to_owned();
     let call = async move {
@@ -85,8 +92,9 @@ fn stream(running: Running, state: &Arc<State>, word: &str) -> Response<EdgeBody
 }
 
 /// Waits for the server to go away, and says goodbye.
-fn listen(running: Running, shutdown: Shutdown) -> Response<EdgeBody> {
-    let (outbox, inbox) = outbox(1 << 16);
+fn listen(running: Running, inbound: &Inbound) -> Response<EdgeBody> {
+    let (outbox, inbox) = inbound.outbox();
+    let shutdown = inbound.shutdown.clone();
     let call = async move {
         let _running = running;
         outbox.push("data: hello\n\n".into()).unwrap();
@@ -100,8 +108,8 @@ fn listen(running: Running, shutdown: Shutdown) -> Response<EdgeBody> {
 }
 
 /// Says more than anybody can swallow, for ever.
-fn flood(running: Running) -> Response<EdgeBody> {
-    let (outbox, inbox) = outbox(1 << 16);
+fn flood(running: Running, inbound: &Inbound) -> Response<EdgeBody> {
+    let (outbox, inbox) = inbound.outbox();
     let call = async move {
         let _running = running;
         loop {

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use data_encoding::BASE64URL_NOPAD;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::rand::SystemRandom;
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair,
@@ -71,7 +72,7 @@ impl Key {
 
     /// The public half as it is published.
     pub(crate) fn public(&self) -> Value {
-        let text = |bytes: &[u8]| BASE64URL_NOPAD.encode(bytes);
+        let text = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
         let mut key = match &self.pair {
             Pair::Ed25519(pair) => {
                 json!({ "kty": "OKP", "crv": "Ed25519", "x": text(pair.public_key().as_ref()) })
@@ -94,10 +95,10 @@ impl Key {
     pub(crate) fn sign(&self, header: Value, claims: &Value) -> String {
         let usual = json!({ "alg": self.algorithm, "typ": "at+jwt", "kid": self.id });
         let header = merged(usual, header);
-        let text = |value: &Value| BASE64URL_NOPAD.encode(value.to_string().as_bytes());
+        let text = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
         let signed = format!("{}.{}", text(&header), text(claims));
         let signature = self.signature(signed.as_bytes());
-        format!("{signed}.{}", BASE64URL_NOPAD.encode(&signature))
+        format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
     }
 
     fn signature(&self, message: &[u8]) -> Vec<u8> {

@@ -34,8 +34,8 @@ async fn a_body_that_says_it_is_too_large_is_refused_before_it_comes() {
 async fn a_client_that_sends_too_much_still_reads_why_it_was_refused() {
     let server = Server::start(|_| {});
     let mut wire = server.connect().await;
-    let body = "x".repeat(8 << 20);
-    wire.try_send(post("", &body).as_bytes()).await;
+    // Most clients give up on the first failed write, so all of it must be taken.
+    wire.send(&post("", &"x".repeat(8 << 20))).await;
     assert_eq!(wire.answer().await.status, 413);
 }
 

@@ -6,6 +6,7 @@ mod issuer;
 mod wire;
 
 mod http2;
+mod keys;
 mod limits;
 mod mcp;
 mod mounted;

@@ -93,6 +93,15 @@ async fn the_address_a_layer_tells_us_is_the_one_that_pays() {
 }
 
 #[test]
+fn limits_that_leave_no_room_are_refused_when_configured() {
+    let mut config = EdgeConfig::default();
+    config.limits.calls = 0;
+    let error = Edge::new(Guest, Gate::open(), Probes::new(), config).unwrap_err();
+    let text = "limits.calls leaves no room for a single request";
+    assert_eq!(error.to_string(), text);
+}
+
+#[test]
 fn a_path_that_cannot_be_served_is_refused_when_configured() {
     for path in ["mcp", "", "/livez", "/metrics"] {
         let mut config = EdgeConfig::default();

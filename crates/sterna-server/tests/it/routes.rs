@@ -1,5 +1,12 @@
 //! Which requests reach the endpoint.
 
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
+
+use http::request::Parts;
+use sterna_server::auth::{Authenticator, Gate, Verdict};
+use sterna_server::edge::Probes;
+
 use crate::desk::Server;
 use crate::wire::{Wire, post};
 
@@ -139,6 +146,24 @@ async fn a_page_we_serve_may_ask_before_it_calls() {
     let methods = answer.header("access-control-allow-methods");
     assert_eq!(methods, Some("POST, GET, DELETE"));
     check(&mut wire, &request("http://evil.example"), 403).await;
+}
+
+#[derive(Debug)]
+struct Panicking;
+
+impl Authenticator for Panicking {
+    fn authenticate(&self, _head: &Parts, _now: SystemTime) -> Verdict {
+        panic!("as told")
+    }
+}
+
+#[tokio::test]
+async fn an_authenticator_that_panics_lets_nobody_in() {
+    let server = Server::guarded(Gate::guarded(Panicking), Probes::new(), |_| {});
+    let mut wire = server.connect().await;
+    assert_eq!(wire.call("x").await.status, 500);
+    assert_eq!(wire.get("/livez").await.status, 200);
+    assert_eq!(server.state.begun.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test]

@@ -3,20 +3,25 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use sterna_server::auth::Gate;
+use sterna_server::edge::{Edge, EdgeConfig, Probes};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::desk::Server;
+use crate::desk::{Desk, Server};
 use crate::wire::post;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_idle_connection_does_not_hold_the_server_up() {
     let server = Server::start(|_| {});
     let mut used = server.connect().await;
     used.call("x").await;
+    assert_eq!(used.get("/nowhere").await.status, 404);
     let mut fresh = server.connect().await;
+    let start = Instant::now();
     assert_eq!(server.stop().await.cut, 0);
+    assert_eq!(start.elapsed(), Duration::ZERO);
     assert!(used.is_closed().await);
     assert!(fresh.is_closed().await);
 }
@@ -48,6 +53,20 @@ async fn a_long_stream_hears_of_it_and_says_its_last_word() {
     assert_eq!(wire.chunk().await, "data: goodbye\n\n");
     assert_eq!(wire.chunk().await, "");
     assert!(wire.is_closed().await);
+}
+
+#[tokio::test]
+async fn a_server_serves_until_it_is_told_to_stop_or_cannot_begin() {
+    let edge = || {
+        let (gate, probes) = (Gate::open(), Probes::new());
+        Edge::new(Desk::default(), gate, probes, EdgeConfig::default()).unwrap()
+    };
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let error = edge().serve(address, async {}).await.unwrap_err();
+    assert_eq!(error.to_string(), "the server could not listen");
+    let done = edge().serve("127.0.0.1:0", async {}).await.unwrap();
+    assert_eq!(done.cut, 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -110,6 +110,22 @@ async fn a_reader_that_stops_reading_is_cut_off_and_its_call_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_reader_that_stops_reading_a_plain_answer_is_cut_off_too() {
+    let server = Server::start(|config| config.metrics = true);
+    let mut unread = server.connect().await;
+    unread.send(&post("", "big")).await;
+    server.ended(1).await;
+    let start = Instant::now();
+    let mut wire = server.connect().await;
+    let cut = "sterna_http_connections_cut_total 1\n";
+    while !wire.get("/metrics").await.body.contains(cut) {
+        tokio::time::advance(SECOND).await;
+    }
+    let took = start.elapsed().as_secs();
+    assert!((29..=31).contains(&took), "{took}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_silent_stream_is_kept_alive_by_comments() {
     let server = Server::start(|_| {});
     let mut wire = server.connect().await;
@@ -157,6 +173,31 @@ async fn a_stream_that_takes_too_long_is_broken_off() {
         "it must not look whole: {said}"
     );
     server.ended(1).await;
+}
+
+#[tokio::test]
+async fn times_may_be_as_long_as_one_likes() {
+    let server = Server::start(|config| {
+        let timeouts = &mut config.timeouts;
+        for time in [
+            &mut timeouts.head,
+            &mut timeouts.body,
+            &mut timeouts.idle,
+            &mut timeouts.write,
+            &mut timeouts.call,
+            &mut timeouts.keep_alive,
+            &mut timeouts.drain,
+        ] {
+            *time = Duration::MAX;
+        }
+    });
+    let mut wire = server.connect().await;
+    assert_eq!(wire.call("x").await.status, 200);
+    wire.send(&post("", "stream word")).await;
+    wire.head().await;
+    assert_eq!(wire.chunk().await, "data: word\n\n");
+    server.release(2).await;
+    assert_eq!(wire.chunk().await, "");
 }
 
 #[tokio::test(start_paused = true)]

@@ -56,7 +56,7 @@ impl Access {
         self.any_host || !self.hosts.is_empty() || !address.ip().is_unspecified()
     }
 
-    /// The page the request comes from, if it comes from one we serve.
+    /// The page the request comes from, if it comes from one we serve (HTTP-S2).
     pub(super) fn origin<'a>(
         &self,
         headers: &'a HeaderMap,
