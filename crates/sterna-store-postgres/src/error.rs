@@ -107,9 +107,10 @@ impl Judgement {
 
 fn judge(error: &tokio_postgres::Error) -> Judgement {
     let Some(state) = error.code() else {
-        return match error.is_closed() || is_about_the_line(error) {
-            true => Judgement::Lost,
-            false => Judgement::Unexpected,
+        return if error.is_closed() || io_error(error).is_some() {
+            Judgement::Lost
+        } else {
+            Judgement::Unexpected
         };
     };
     match state {
@@ -139,11 +140,6 @@ fn judge(error: &tokio_postgres::Error) -> Judgement {
     }
 }
 
-/// Whether the connection failed rather than what went over it.
-fn is_about_the_line(error: &tokio_postgres::Error) -> bool {
-    io_error(error).is_some()
-}
-
 /// Whether the two sides did not agree how to talk: TLS wanted and not had, or
 /// a certificate that is not trusted.
 fn is_about_trust(error: &tokio_postgres::Error) -> bool {
@@ -153,6 +149,7 @@ fn is_about_trust(error: &tokio_postgres::Error) -> bool {
     }
 }
 
+/// What went wrong on the line, if it was that.
 fn io_error(error: &tokio_postgres::Error) -> Option<&std::io::Error> {
     let mut cause: Option<&dyn std::error::Error> = Some(error);
     while let Some(error) = cause {

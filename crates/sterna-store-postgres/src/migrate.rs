@@ -1,5 +1,7 @@
 //! Tables, and how they change from one version to the next.
 
+use std::time::Duration;
+
 use sterna_store::{Error, ErrorKind};
 
 use crate::error::Failure;
@@ -52,6 +54,12 @@ struct Apply(Schema);
 
 impl Operation for Apply {
     type Output = ();
+
+    fn limit(&self, _: Duration) -> Duration {
+        // A migration takes as long as the tables are big, and waits for the
+        // instance that began with it.
+        Duration::from_secs(3600)
+    }
 
     async fn run(&self, session: &Session<'_>) -> Result<(), Failure> {
         let schema = self.0.as_str();

@@ -1,7 +1,6 @@
 //! One try of one call, on one connection.
 
 use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
@@ -114,11 +113,10 @@ impl Drop for Session<'_> {
 /// Sends everything at once, in order, and waits for all of it. The first
 /// failure is the one that caused the others.
 async fn pipeline(
-    steps: Vec<BoxFuture<'_, Result<Vec<Row>, Failure>>>,
+    mut steps: Vec<BoxFuture<'_, Result<Vec<Row>, Failure>>>,
 ) -> Result<Vec<Vec<Row>>, Failure> {
-    let mut steps = steps;
     let mut done: Vec<_> = steps.iter().map(|_| None).collect();
-    let mut all = pin!(poll_fn(|cx| {
+    poll_fn(|cx| {
         for (step, done) in steps.iter_mut().zip(&mut done) {
             if done.is_none()
                 && let Poll::Ready(result) = step.as_mut().poll(cx)
@@ -126,11 +124,12 @@ async fn pipeline(
                 *done = Some(result);
             }
         }
-        match done.iter().all(Option::is_some) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
+        if done.iter().all(Option::is_some) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
         }
-    }));
-    all.as_mut().await;
+    })
+    .await;
     done.into_iter().flatten().collect()
 }

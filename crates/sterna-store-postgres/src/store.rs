@@ -90,7 +90,7 @@ impl PostgresStore {
     async fn attempt<O: Operation>(&self, operation: &O) -> Result<O::Output, Failure> {
         let connection = self.pool.get().await.map_err(no_connection)?;
         let session = Session::new(connection, &self.schema);
-        let attempt = timeout(self.limit, async {
+        let attempt = timeout(operation.limit(self.limit), async {
             let result = operation.run(&session).await;
             if !result.as_ref().is_err_and(Failure::is_fatal) {
                 session.give_back().await;

@@ -17,7 +17,8 @@ use crate::thread::{Access, Hand, start};
 /// itself. Calls that come at once share a transaction and its sync. What a
 /// client or an effect depends on (creation, answers, cancels, ends, claims of
 /// effects and rounds) is synced before it is acknowledged; a step is not, so a
-/// power cut may run the last steps again.
+/// power cut may run the last steps again. Hints stay within the process: a
+/// worker in another one finds out when it polls.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]

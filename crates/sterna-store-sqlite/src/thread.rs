@@ -110,8 +110,10 @@ where
     }
 
     fn tell(self: Box<Self>, transaction: Result<(), Error>) {
+        // What was decided in a transaction that failed was decided on
+        // something that never was.
         let result = match (self.result, transaction) {
-            (Some(Err(error)), _) | (_, Err(error)) => Err(error),
+            (_, Err(error)) | (Some(Err(error)), Ok(())) => Err(error),
             (Some(Ok(value)), Ok(())) => Ok(value),
             (None, Ok(())) => Err(stopped()),
         };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::{Answer, Entry, FlowId, Name, Note, Question, Status, Summary, TaskId};
+use crate::{Answer, Asked, Entry, FlowId, Name, Note, Question, Status, Summary, TaskId};
 
 /// Counts the claims of a task. A write under an older number is refused, so a
 /// worker that was declared dead and is not can do no harm.
@@ -112,6 +112,8 @@ pub struct Claimed {
     pub request: Bytes,
     /// What is done, in the order it was done.
     pub journal: Vec<Entry>,
+    /// Every question it ever asked, in that order.
+    pub asked: Vec<Asked>,
     /// Answers that no worker has taken, in the order they came.
     pub answers: Vec<Answer>,
     /// 1 for a first try; one more for every claim since the task last made
@@ -120,7 +122,7 @@ pub struct Claimed {
 }
 
 impl Claimed {
-    /// A first try at a task without journal or answers.
+    /// A first try at a task that has done and asked nothing.
     pub fn new(lease: Lease, summary: Summary, flow: FlowId, request: Bytes) -> Self {
         Self {
             lease,
@@ -128,6 +130,7 @@ impl Claimed {
             flow,
             request,
             journal: Vec::new(),
+            asked: Vec::new(),
             answers: Vec::new(),
             attempt: 1,
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::{Event, FlowId, Name, Note, Principal, Status, TaskId, UnixMillis};
+use crate::{Event, FlowId, Name, Note, Principal, Question, Status, TaskId, UnixMillis};
 
 /// A task that does not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,67 +125,6 @@ impl Entry {
     /// An entry.
     pub fn new(key: Name, value: Bytes) -> Self {
         Self { key, value }
-    }
-}
-
-/// A question to the client of a task.
-///
-/// A key names one question for the life of the task: asked again with the same
-/// fingerprint it is the same question and its first wording stands, with
-/// another fingerprint it is refused.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct Question {
-    /// Its name within the task.
-    pub key: Name,
-    /// What makes it this question and no other.
-    pub fingerprint: [u8; 16],
-    /// The request as the client gets it.
-    pub request: Bytes,
-}
-
-impl Question {
-    /// A question.
-    pub fn new(key: Name, fingerprint: [u8; 16], request: Bytes) -> Self {
-        Self {
-            key,
-            fingerprint,
-            request,
-        }
-    }
-}
-
-/// An answer to a question.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct Answer {
-    /// The key of the question.
-    pub key: Name,
-    /// The response as the client sent it.
-    pub response: Bytes,
-}
-
-impl Answer {
-    /// An answer.
-    pub fn new(key: Name, response: Bytes) -> Self {
-        Self { key, response }
-    }
-}
-
-/// What became of a set of answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Answered {
-    /// How many of them counted.
-    pub accepted: u32,
-    /// The status with them.
-    pub status: Status,
-}
-
-impl Answered {
-    /// `accepted` answers left the task in `status`.
-    pub fn new(accepted: u32, status: Status) -> Self {
-        Self { accepted, status }
     }
 }
 

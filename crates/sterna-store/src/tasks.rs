@@ -33,7 +33,8 @@ pub trait Tasks: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `Conflict` if the id belongs to somebody else, `Full` if there is no room.
+    /// `Conflict` if the id belongs to somebody else or its journal has two
+    /// values for one key, `Full` if there is no room.
     fn create(&self, task: NewTask) -> BoxFuture<'_, Result<Summary, Error>>;
 
     /// Shows a task to its owner, and nothing to anybody else.

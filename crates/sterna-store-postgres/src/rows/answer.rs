@@ -28,8 +28,8 @@ impl Operation for Tell {
         let Some(mut head) = head.filter(|head| head.principal == self.caller) else {
             return Ok(None);
         };
-        let asked = inbox::asked(&rows[1])?;
-        let accepted = head.control.answer(&asked, &self.answers, head.now);
+        let asked: Result<Vec<_>, _> = rows[1].iter().map(inbox::asked).collect();
+        let accepted = head.control.answer(&asked?, &self.answers, head.now);
         if accepted.is_empty() {
             return Ok(Some(Answered::new(0, head.control.status)));
         }

@@ -36,10 +36,10 @@ impl Operation for PutBlob {
         .with(self.id.as_bytes().as_slice())
         .with(&self.value[..])
         .with(UnixMillis::span(self.ttl));
-        match session.run(statement).await?.is_empty() {
-            false => Ok(()),
-            true => Err(Error::new(ErrorKind::Conflict, "the blob id is taken").into()),
+        if session.run(statement).await?.is_empty() {
+            return Err(Error::new(ErrorKind::Conflict, "the blob id is taken").into());
         }
+        Ok(())
     }
 }
 

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use sterna_store::{
-    Answer, Claim, Claimed, Entry, Error, Lease, Name, News, Targets, TaskId, UnixMillis,
-};
+use sterna_store::{Claim, Claimed, Entry, Error, Lease, Name, News, Targets, TaskId, UnixMillis};
 use tokio_postgres::Row;
 
 use super::codec::{array, bytes, name};
@@ -36,6 +34,7 @@ impl Operation for Claim {
                 take(&heads, &self.worker),
                 requests(&ids),
                 journals(&ids),
+                questions(&ids),
                 answers(&ids),
             ])
             .await?;
@@ -107,6 +106,14 @@ fn journals(ids: &[TaskId]) -> Statement<'_> {
     )
 }
 
+fn questions(ids: &[TaskId]) -> Statement<'_> {
+    of_tasks(
+        "SELECT task, key, fingerprint, phase FROM @question
+         WHERE task = ANY ($1) ORDER BY task, position",
+        ids,
+    )
+}
+
 fn answers(ids: &[TaskId]) -> Statement<'_> {
     of_tasks(
         "SELECT task, key, response FROM @question
@@ -123,14 +130,15 @@ fn of_tasks<'a>(sql: &'static str, ids: &'a [TaskId]) -> Statement<'a> {
 /// Everything a worker needs to go on, from what [`take`] and the statements
 /// after it brought.
 fn open(heads: &[Head], rows: &[Vec<Row>]) -> Result<Vec<Claimed>, Failure> {
-    let [_, requests, journals, answers, ..] = rows else {
+    let [_, requests, journals, questions, answers, ..] = rows else {
         return Err(damaged("a statement of the store brought nothing").into());
     };
     let mut requests = by_task(requests, |row| bytes(row, "request"))?;
     let mut journals = by_task(journals, |row| {
         Ok(Entry::new(name(row, "key")?, bytes(row, "value")?))
     })?;
-    let mut answers: BTreeMap<TaskId, Vec<Answer>> = by_task(answers, inbox::answer)?;
+    let mut questions = by_task(questions, inbox::asked)?;
+    let mut answers = by_task(answers, inbox::answer)?;
     let mut claimed = Vec::with_capacity(heads.len());
     for head in heads {
         let lost = || damaged("a task in the database has lost its request");
@@ -139,6 +147,7 @@ fn open(heads: &[Head], rows: &[Vec<Row>]) -> Result<Vec<Claimed>, Failure> {
         let request = request.ok_or_else(lost)?;
         let mut opened = Claimed::new(lease, head.summary(), head.flow, request);
         opened.journal = journals.remove(&head.id).unwrap_or_default();
+        opened.asked = questions.remove(&head.id).unwrap_or_default();
         opened.answers = answers.remove(&head.id).unwrap_or_default();
         opened.attempt = head.control.attempts;
         claimed.push(opened);

@@ -1,8 +1,7 @@
 //! Values of columns.
 
 use bytes::Bytes;
-use sterna_store::machine::Phase;
-use sterna_store::{Error, Name, Note, Status, UnixMillis};
+use sterna_store::{Error, Name, Note, Phase, Status, UnixMillis};
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 

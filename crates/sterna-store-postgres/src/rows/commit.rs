@@ -1,7 +1,7 @@
 //! A worker writes progress and gives the task back.
 
-use sterna_store::machine::{Changes, Known, Phase};
-use sterna_store::{Commit, Lease, Name, News, Question, Rest, Rested, TaskId};
+use sterna_store::machine::{Changes, Known};
+use sterna_store::{Commit, Lease, Name, News, Phase, Question, Rest, Rested, TaskId};
 use tokio_postgres::Row;
 
 use super::codec::{bytes, name};
@@ -55,10 +55,11 @@ impl Operation for Passivate {
         let mut statements = writes(&head.id, before, &changes);
         statements.extend([head.save(), inbox::select_unread(&head.id)]);
         let rows = session.commit(statements).await?;
-        Ok(match parked {
-            true => Rested::Parked,
-            false => Rested::Awake(news(&head, &rows)?),
-        })
+        if parked {
+            Ok(Rested::Parked)
+        } else {
+            Ok(Rested::Awake(news(&head, &rows)?))
+        }
     }
 }
 
@@ -84,8 +85,8 @@ async fn read(
     for row in &rows[1] {
         known.values.insert(name(row, "key")?, bytes(row, "value")?);
     }
-    if let Some(rows) = rows.get(2) {
-        known.asked = inbox::asked(rows)?;
+    for row in rows.iter().skip(2).flatten() {
+        known.asked.push(inbox::asked(row)?);
     }
     Ok((head, known))
 }

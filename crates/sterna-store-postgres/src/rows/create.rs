@@ -1,7 +1,8 @@
 //! A task begins.
 
-use sterna_store::machine::Control;
+use sterna_store::machine::{Control, opening};
 use sterna_store::{Entry, Error, ErrorKind, NewTask, Note, Summary, TaskId, UnixMillis};
+use tokio_postgres::Row;
 
 use super::codec::{count, maybe_time, time};
 use super::head::{Head, lock};
@@ -14,27 +15,37 @@ impl Operation for NewTask {
     type Output = Summary;
 
     async fn run(&self, session: &Session<'_>) -> Result<Summary, Failure> {
-        let rows = session.run(insert(self)).await?;
-        if let Some(row) = rows.first() {
-            let created_at = time(row, "created_at")?;
-            let status = Control::created(0, created_at).status;
-            let mut summary = Summary::new(self.id, self.target.clone(), status, created_at);
-            summary.note.clone_from(&self.note);
-            summary.expires_at = maybe_time(row, "expires_at")?;
-            return Ok(summary);
-        }
-        let rows = session.run(lock(&self.id)).await?;
-        match Head::first(&rows)? {
-            Some(head) if head.principal == self.principal => Ok(head.summary()),
-            _ => Err(Error::new(ErrorKind::Conflict, "the task id is taken").into()),
+        let journal = opening(&self.journal)?;
+        loop {
+            let rows = session.run(insert(self, &journal)).await?;
+            if let Some(row) = rows.first() {
+                return Ok(created(self, row)?);
+            }
+            match Head::first(&session.run(lock(&self.id)).await?)? {
+                Some(head) if head.principal == self.principal => return Ok(head.summary()),
+                Some(_) => {
+                    return Err(Error::new(ErrorKind::Conflict, "the task id is taken").into());
+                }
+                // It was swept between the two statements.
+                None => {}
+            }
         }
     }
 }
 
+fn created(task: &NewTask, row: &Row) -> Result<Summary, Error> {
+    let created_at = time(row, "created_at")?;
+    let status = Control::created(0, created_at).status;
+    let mut summary = Summary::new(task.id, task.target.clone(), status, created_at);
+    summary.note.clone_from(&task.note);
+    summary.expires_at = maybe_time(row, "expires_at")?;
+    Ok(summary)
+}
+
 /// Everything in one statement, which is one transaction and one round trip.
-fn insert(task: &NewTask) -> Statement<'_> {
-    let (keys, values) = columns(&task.journal);
-    let control = Control::created(count(task.journal.len()), UnixMillis::default());
+fn insert<'a>(task: &'a NewTask, journal: &[&'a Entry]) -> Statement<'a> {
+    let (keys, values) = columns(journal.iter().copied());
+    let control = Control::created(count(journal.len()), UnixMillis::default());
     Statement::new(concat!(
         "WITH clock AS (SELECT ",
         now!(),

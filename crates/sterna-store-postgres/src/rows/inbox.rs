@@ -1,27 +1,26 @@
 //! The questions of a task and their answers.
 
-use std::collections::BTreeMap;
-
-use sterna_store::machine::Asked;
-use sterna_store::{Answer, Error, Name, Question, TaskId};
+use sterna_store::{Answer, Asked, Error, Question, TaskId};
 use tokio_postgres::Row;
 
 use super::codec::{array, bytes, name, phase};
 use crate::statement::Statement;
 
-/// Every question the task ever asked.
+/// Every question the task ever asked, in that order.
 pub(super) fn select_asked(id: &TaskId) -> Statement<'_> {
-    Statement::new("SELECT key, fingerprint, phase FROM @question WHERE task = $1")
-        .with(id.as_bytes().as_slice())
+    Statement::new(
+        "SELECT key, fingerprint, phase FROM @question WHERE task = $1 ORDER BY position",
+    )
+    .with(id.as_bytes().as_slice())
 }
 
-pub(super) fn asked(rows: &[Row]) -> Result<BTreeMap<Name, Asked>, Error> {
-    rows.iter()
-        .map(|row| {
-            let asked = Asked::new(array(row, "fingerprint")?, phase(row, "phase")?);
-            Ok((name(row, "key")?, asked))
-        })
-        .collect()
+pub(super) fn asked(row: &Row) -> Result<Asked, Error> {
+    let fingerprint = array(row, "fingerprint")?;
+    Ok(Asked::new(
+        name(row, "key")?,
+        fingerprint,
+        phase(row, "phase")?,
+    ))
 }
 
 /// The questions in `rows`.

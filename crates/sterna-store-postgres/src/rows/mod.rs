@@ -14,6 +14,8 @@ pub(crate) mod end;
 pub(crate) mod read;
 pub(crate) mod round;
 
+use std::time::Duration;
+
 use crate::error::Failure;
 use crate::session::Session;
 
@@ -21,6 +23,11 @@ use crate::session::Session;
 pub(crate) trait Operation: Send + Sync {
     /// What comes of it.
     type Output: Send;
+
+    /// How long one try may take, if calls usually may take `limit`.
+    fn limit(&self, limit: Duration) -> Duration {
+        limit
+    }
 
     /// One try.
     fn run(

@@ -97,3 +97,19 @@ async fn a_role_without_rights_to_create_can_use_what_another_made() {
         .await
         .unwrap();
 }
+
+#[tokio::test]
+async fn the_queries_for_a_bad_day_run() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let config = server.config();
+    migrate(config.clone()).await.unwrap();
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/stores.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, queries) = page.split_once("```sql").unwrap();
+    let (queries, _) = queries.split_once("```").unwrap();
+    let queries = queries.replace("sterna.", &format!("{}.", config.schema.as_str()));
+    server.client().await.batch_execute(&queries).await.unwrap();
+    server.drop_schema(&config.schema).await;
+}

@@ -56,6 +56,7 @@ fn open(connection: &Connection, head: &Head) -> Result<Claimed, Error> {
     claimed.journal = select(connection, sql, head.id, |row| {
         Ok(Entry::new(name(row, "key")?, bytes(row, "value")?))
     })?;
+    claimed.asked = inbox::asked(connection, head.id)?;
     claimed.answers = inbox::unread(connection, head)?;
     claimed.attempt = head.control.attempts;
     Ok(claimed)

@@ -3,8 +3,7 @@
 use bytes::Bytes;
 use rusqlite::Row;
 use rusqlite::types::FromSql;
-use sterna_store::machine::Phase;
-use sterna_store::{Error, Name, Note, Status, UnixMillis};
+use sterna_store::{Error, Name, Note, Phase, Status, UnixMillis};
 
 use crate::error::{damaged, explain};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension};
-use sterna_store::machine::{Changes, Known, Phase};
-use sterna_store::{Commit, Error, Lease, Name, News, Rest, Rested, TaskId, UnixMillis};
+use sterna_store::machine::{Changes, Known};
+use sterna_store::{Commit, Error, Lease, Name, News, Phase, Rest, Rested, TaskId, UnixMillis};
 
 use super::create::append_entries;
 use super::head::Head;
@@ -35,10 +35,11 @@ pub(crate) fn passivate(
     write(connection, &mut head, lease, commit, now)?;
     let parked = head.control.rest(lease.fence, now, rest)?;
     head.save(connection)?;
-    Ok(match parked {
-        true => Rested::Parked,
-        false => Rested::Awake(inbox::news(connection, &head)?),
-    })
+    if parked {
+        Ok(Rested::Parked)
+    } else {
+        Ok(Rested::Awake(inbox::news(connection, &head)?))
+    }
 }
 
 fn write(
@@ -76,9 +77,10 @@ fn known(connection: &Connection, id: TaskId, commit: &Commit) -> Result<Known, 
             .map_err(explain)?;
         values.extend(value.map(|value| (entry.key.clone(), Bytes::from(value))));
     }
-    let asked = match commit.open.is_none() && commit.taken.is_empty() {
-        true => BTreeMap::new(),
-        false => inbox::asked(connection, id)?,
+    let asked = if commit.open.is_none() && commit.taken.is_empty() {
+        Vec::new()
+    } else {
+        inbox::asked(connection, id)?
     };
     Ok(Known::new(values, asked))
 }

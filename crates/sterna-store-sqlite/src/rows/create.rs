@@ -1,7 +1,7 @@
 //! A task begins.
 
 use rusqlite::{Connection, named_params};
-use sterna_store::machine::Control;
+use sterna_store::machine::{Control, opening};
 use sterna_store::{Entry, Error, ErrorKind, NewTask, Note, Summary, TaskId, UnixMillis};
 
 use super::codec::count;
@@ -19,6 +19,7 @@ pub(crate) fn create(
         }
         return Err(Error::new(ErrorKind::Conflict, "the task id is taken"));
     }
+    let journal = opening(&task.journal)?;
     let head = Head {
         id: task.id,
         principal: task.principal,
@@ -28,7 +29,7 @@ pub(crate) fn create(
         created_at: now,
         updated_at: now,
         expires_at: task.ttl.map(|ttl| now + ttl),
-        control: Control::created(count(task.journal.len()), now),
+        control: Control::created(count(journal.len()), now),
         worker: None,
         heard: 0,
     };
@@ -37,7 +38,7 @@ pub(crate) fn create(
         .prepare_cached("INSERT INTO sterna_payload (task, request) VALUES (?1, ?2)")
         .and_then(|mut statement| statement.execute((task.id.as_bytes(), &task.request[..])))
         .map_err(explain)?;
-    append_entries(connection, task.id, 0, &task.journal)?;
+    append_entries(connection, task.id, 0, journal)?;
     Ok(head.summary())
 }
 

@@ -1,23 +1,24 @@
 //! The questions of a task and their answers.
 
-use std::collections::BTreeMap;
-
 use rusqlite::{Connection, Row};
-use sterna_store::machine::Asked;
-use sterna_store::{Answer, Error, Name, News, Question, TaskId};
+use sterna_store::{Answer, Asked, Error, News, Question, TaskId};
 
 use super::codec::{array, bytes, name, phase};
 use super::head::Head;
 use crate::error::explain;
 
-/// Every question the task ever asked.
-pub(super) fn asked(connection: &Connection, id: TaskId) -> Result<BTreeMap<Name, Asked>, Error> {
-    let sql = "SELECT key, fingerprint, phase FROM sterna_question WHERE task = ?1";
-    let asked = select(connection, sql, id, |row| {
-        let asked = Asked::new(array(row, "fingerprint")?, phase(row, "phase")?);
-        Ok((name(row, "key")?, asked))
-    })?;
-    Ok(asked.into_iter().collect())
+/// Every question the task ever asked, in that order.
+pub(super) fn asked(connection: &Connection, id: TaskId) -> Result<Vec<Asked>, Error> {
+    let sql = "SELECT key, fingerprint, phase FROM sterna_question
+               WHERE task = ?1 ORDER BY position";
+    select(connection, sql, id, |row| {
+        let fingerprint = array(row, "fingerprint")?;
+        Ok(Asked::new(
+            name(row, "key")?,
+            fingerprint,
+            phase(row, "phase")?,
+        ))
+    })
 }
 
 /// The questions that wait for an answer, in the order they were asked.

@@ -1,12 +1,17 @@
 //! The contract of every store.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
+use futures::future::join_all;
 use rusqlite::Connection;
 use sterna_store::contract::{self, Subject};
-use sterna_store::{Error, Store, UnixMillis};
+use sterna_store::{
+    Claim, Error, FlowId, Name, NewTask, Principal, Store, TaskId, Tasks, UnixMillis,
+};
 use sterna_store_sqlite::{Config, SqliteStore};
 use tempfile::TempDir;
 
@@ -27,6 +32,35 @@ async fn a_store_that_does_one_thing_at_a_time_keeps_it_too() {
     })
     .await;
     assert!(report.is_kept(), "{report}");
+}
+
+#[tokio::test]
+async fn two_stores_on_one_file_share_no_task() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let stores = [0, 1].map(|_| SqliteStore::open(&path, Config::default()).unwrap());
+    let tool = Name::new("tool").unwrap();
+    for number in 0..50 {
+        let (id, flow) = (
+            TaskId::from_bytes([number; 16]),
+            FlowId::from_bytes([number; 16]),
+        );
+        let principal = Principal::from_digest([1; 32]);
+        let task = NewTask::new(id, principal, flow, tool.clone(), Bytes::new());
+        stores[usize::from(number % 2)].create(task).await.unwrap();
+    }
+    let claims = (0..100).map(|n| {
+        let worker = Claim::new(tool.clone(), Duration::from_secs(60));
+        stores[n % 2].claim(worker)
+    });
+    let claimed: Vec<_> = join_all(claims).await;
+    let leases: Vec<_> = claimed
+        .into_iter()
+        .flat_map(|claimed| claimed.unwrap())
+        .map(|claimed| claimed.lease.task)
+        .collect();
+    assert_eq!(leases.len(), 50);
+    assert_eq!(leases.into_iter().collect::<BTreeSet<_>>().len(), 50);
 }
 
 fn subject(config: Config) -> Result<Subject<dyn Store>, Error> {

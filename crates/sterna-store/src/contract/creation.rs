@@ -14,6 +14,7 @@ cases! { dyn Tasks:
     a_task_created_twice_at_once_exists_once,
     a_task_id_belongs_to_whoever_used_it_first,
     a_task_may_bring_its_journal_along,
+    a_journal_that_contradicts_itself_is_refused,
     a_list_goes_on_where_it_stopped,
 }
 
@@ -82,6 +83,22 @@ async fn a_task_may_bring_its_journal_along(subject: Subject<dyn Tasks>) -> Resu
     subject.store().create(new).await?;
     let journal = subject.claimed(1).await?.journal;
     same(journal, vec![entry("z", "1"), entry("a", "2")])
+}
+
+async fn a_journal_that_contradicts_itself_is_refused(
+    subject: Subject<dyn Tasks>,
+) -> Result<(), Broken> {
+    let mut new = new_task(1);
+    new.journal = vec![entry("a", "1"), entry("b", "2"), entry("a", "3")];
+    refused(
+        subject.store().create(new.clone()).await,
+        ErrorKind::Conflict,
+    )?;
+    same(subject.store().read(CALLER, id(1)).await?, None)?;
+    new.journal[2] = entry("a", "1");
+    subject.store().create(new).await?;
+    let journal = subject.claimed(1).await?.journal;
+    same(journal, vec![entry("a", "1"), entry("b", "2")])
 }
 
 async fn a_list_goes_on_where_it_stopped(subject: Subject<dyn Tasks>) -> Result<(), Broken> {

@@ -56,9 +56,12 @@ impl Dice {
         commit.taken = self.keys().into_iter().map(name).collect();
         if self.roll(2) == 0 {
             let again = self.roll(6) == 0;
-            let ask = |key| match again {
-                true => Question::new(name(key), [2; 16], bytes("again?")),
-                false => question(key),
+            let ask = |key| {
+                if again {
+                    Question::new(name(key), [2; 16], bytes("again?"))
+                } else {
+                    question(key)
+                }
             };
             commit.open = Some(self.keys().into_iter().map(ask).collect());
         }

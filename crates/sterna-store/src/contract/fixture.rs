@@ -123,9 +123,10 @@ pub(super) async fn together<T>(mut futures: Vec<BoxFuture<'_, T>>) -> Vec<T> {
                 *done = Some(value);
             }
         }
-        match done.iter().all(Option::is_some) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
+        if done.iter().all(Option::is_some) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
         }
     })
     .await;

@@ -167,10 +167,11 @@ fn claimed_text(claimed: &Claimed) -> String {
         lease,
         flow,
         journal,
+        asked,
         answers,
         attempt,
         ..
     } = claimed;
     let summary = summary_text(&claimed.summary);
-    format!("{lease:?} {summary} {flow:?} {journal:?} {answers:?} {attempt}")
+    format!("{lease:?} {summary} {flow:?} {journal:?} {asked:?} {answers:?} {attempt}")
 }

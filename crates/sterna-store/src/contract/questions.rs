@@ -3,7 +3,7 @@
 use super::Subject;
 use super::case::{Broken, cases, refused, same};
 use super::fixture::{CALLER, answer, bytes, id, name, question};
-use crate::{Answered, Commit, ErrorKind, Question, Rest, Rested, Status, Tasks};
+use crate::{Answered, Asked, Commit, ErrorKind, Phase, Question, Rest, Rested, Status, Tasks};
 
 cases! { dyn Tasks:
     questions_are_shown_in_the_order_they_were_asked,
@@ -13,6 +13,7 @@ cases! { dyn Tasks:
     a_question_that_is_no_longer_asked_is_withdrawn,
     a_withdrawn_question_may_be_asked_again,
     asking_nothing_takes_the_task_back_to_work,
+    a_worker_learns_everything_that_was_ever_asked,
 }
 
 async fn questions_are_shown_in_the_order_they_were_asked(
@@ -133,4 +134,33 @@ async fn asking_nothing_takes_the_task_back_to_work(
     let task = subject.seen(1).await?;
     same(task.summary.status, Status::Working)?;
     same(task.questions, Vec::new())
+}
+
+async fn a_worker_learns_everything_that_was_ever_asked(
+    subject: Subject<dyn Tasks>,
+) -> Result<(), Broken> {
+    let lease = subject.held(1).await?;
+    let store = subject.store();
+    let all = ["z", "taken", "answered", "open"].map(question);
+    store
+        .append(lease, Commit::default().asking(all.clone()))
+        .await?;
+    let answers = vec![answer("answered", "1"), answer("taken", "2")];
+    store.answer(CALLER, id(1), answers).await?;
+    let [_, _, answered, open] = all;
+    let commit = Commit::default()
+        .taking(name("taken"))
+        .asking([answered, open]);
+    store.append(lease, commit).await?;
+    store
+        .passivate(lease, Commit::default(), Rest::HandOver)
+        .await?;
+    let asked = [
+        ("z", Phase::Withdrawn),
+        ("taken", Phase::Taken),
+        ("answered", Phase::Answered),
+        ("open", Phase::Open),
+    ];
+    let asked = asked.map(|(key, phase)| Asked::new(name(key), question(key).fingerprint, phase));
+    same(subject.claimed(1).await?.asked, asked.to_vec())
 }

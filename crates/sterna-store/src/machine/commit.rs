@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::questions::{Phase, reask};
-use super::{Asked, Control};
-use crate::{Commit, Entry, Error, ErrorKind, Fence, Name, Question};
+use super::Control;
+use super::questions::reask;
+use crate::{Asked, Commit, Entry, Error, ErrorKind, Fence, Name, Phase, Question};
 
 /// What a store already holds of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Known {
     pub values: BTreeMap<Name, Bytes>,
     /// Every question the task ever asked. May be left empty for a commit that
     /// neither takes answers nor asks.
-    pub asked: BTreeMap<Name, Asked>,
+    pub asked: Vec<Asked>,
 }
 
 /// What a store has to write.
@@ -37,7 +37,7 @@ pub struct Changes<'a> {
 
 impl Known {
     /// What is known: `values` and `asked`.
-    pub fn new(values: BTreeMap<Name, Bytes>, asked: BTreeMap<Name, Asked>) -> Self {
+    pub fn new(values: BTreeMap<Name, Bytes>, asked: Vec<Asked>) -> Self {
         Self { values, asked }
     }
 }
@@ -70,7 +70,8 @@ impl Control {
         };
         let mut asked = known.asked.clone();
         for key in &commit.taken {
-            if let Some(question) = asked.get_mut(key)
+            let taken = asked.iter_mut().find(|asked| asked.key == *key);
+            if let Some(question) = taken
                 && question.phase == Phase::Answered
             {
                 question.phase = Phase::Taken;
@@ -91,6 +92,15 @@ impl Control {
         self.unread = self.unread.saturating_sub(count(&changes.take));
         Ok(changes)
     }
+}
+
+/// The journal that a task begins with.
+///
+/// # Errors
+///
+/// [`ErrorKind::Conflict`] if a key has two values.
+pub fn opening(journal: &[Entry]) -> Result<Vec<&Entry>, Error> {
+    fresh_entries(&BTreeMap::new(), journal)
 }
 
 /// The entries that the journal does not have, in order.

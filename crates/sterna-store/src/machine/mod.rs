@@ -12,7 +12,6 @@ mod questions;
 #[cfg(test)]
 mod tests;
 
-pub use commit::{Changes, Known};
+pub use commit::{Changes, Known, opening};
 pub use control::Control;
 pub use ledger::{EffectRecord, RoundRecord, not_yours};
-pub use questions::{Asked, Phase};

@@ -1,14 +1,14 @@
 //! The rules as stories: what happens, and what the task is then.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
 use expect_test::{Expect, expect};
 
-use super::{Asked, Control, Known, Phase};
+use super::{Control, Known};
 use crate::{
-    Answer, Commit, Entry, Error, Event, Fence, Name, Outcome, Question, Rest, Status, UnixMillis,
+    Answer, Asked, Commit, Entry, Error, Event, Fence, Name, Outcome, Phase, Question, Rest,
+    Status, UnixMillis,
 };
 
 #[test]
@@ -234,9 +234,9 @@ impl Teller {
                     .iter()
                     .map(|key| Answer::new(name(key), Bytes::new()))
                     .collect();
-                for answer in self.control.answer(&self.known.asked, &answers, self.now) {
-                    self.known.asked.get_mut(&answer.key).unwrap().phase = Phase::Answered;
-                }
+                let accepted = self.control.answer(&self.known.asked, &answers, self.now);
+                let keys = accepted.into_iter().map(|answer| answer.key.clone());
+                self.set_phase(keys, Phase::Answered);
             }
             "cancel" => {
                 self.control.end(Event::Cancelled, self.now);
@@ -261,21 +261,20 @@ impl Teller {
             values.insert(entry.key.clone(), entry.value.clone());
         }
         for question in changes.ask {
-            let fresh = Asked::new(question.fingerprint, Phase::Open);
-            asked.insert(question.key.clone(), fresh);
+            let fresh = Asked::new(question.key.clone(), question.fingerprint, Phase::Open);
+            asked.push(fresh);
         }
-        let moved: BTreeMap<Phase, Vec<Name>> = [
-            (Phase::Taken, changes.take.into_iter().cloned().collect()),
-            (Phase::Open, changes.reopen.into_iter().cloned().collect()),
-            (Phase::Withdrawn, changes.withdraw),
-        ]
-        .into();
-        for (phase, keys) in moved {
-            for key in keys {
-                asked.get_mut(&key).unwrap().phase = phase;
-            }
-        }
+        self.set_phase(changes.take.into_iter().cloned(), Phase::Taken);
+        self.set_phase(changes.reopen.into_iter().cloned(), Phase::Open);
+        self.set_phase(changes.withdraw, Phase::Withdrawn);
         Ok(())
+    }
+
+    fn set_phase(&mut self, keys: impl IntoIterator<Item = Name>, phase: Phase) {
+        for key in keys {
+            let asked = self.known.asked.iter_mut().find(|asked| asked.key == key);
+            asked.unwrap().phase = phase;
+        }
     }
 
     fn describe(&self) -> String {

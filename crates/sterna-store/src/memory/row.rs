@@ -1,14 +1,12 @@
 //! One task in memory.
 
-use std::collections::BTreeMap;
-
 use bytes::Bytes;
 
 use super::room::OVERHEAD;
-use crate::machine::{Asked, Changes, Control, Known, Phase};
+use crate::machine::{Changes, Control, Known};
 use crate::{
-    Answer, Claimed, Commit, Entry, FlowId, Lease, Name, NewTask, News, Note, Outcome, Principal,
-    Question, Status, Summary, Task, TaskId, UnixMillis,
+    Answer, Asked, Claimed, Commit, Entry, FlowId, Lease, Name, NewTask, News, Note, Outcome,
+    Phase, Principal, Question, Status, Summary, Task, TaskId, UnixMillis,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -92,6 +90,7 @@ impl Row {
         let request = self.request.clone();
         let mut claimed = Claimed::new(lease, self.summary(id), self.flow, request);
         claimed.journal.clone_from(&self.journal);
+        claimed.asked = self.asked();
         claimed.answers = self.inbox();
         claimed.attempt = self.control.attempts;
         claimed
@@ -116,12 +115,14 @@ impl Row {
             .filter(move |posed| posed.phase == phase)
     }
 
-    pub(super) fn asked(&self) -> BTreeMap<Name, Asked> {
+    pub(super) fn asked(&self) -> Vec<Asked> {
         self.questions
             .iter()
             .map(|posed| {
-                let asked = Asked::new(posed.question.fingerprint, posed.phase);
-                (posed.question.key.clone(), asked)
+                let Question {
+                    key, fingerprint, ..
+                } = &posed.question;
+                Asked::new(key.clone(), *fingerprint, posed.phase)
             })
             .collect()
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::room::{Room, full};
 use super::row::{Row, cost_of_changes, cost_of_task};
 use super::state::State;
+use crate::machine::opening;
 use crate::{
     Answer, Answered, Claim, Claimed, Commit, Error, ErrorKind, Event, Lease, Listing, NewTask,
     News, Outcome, Page, Principal, Rest, Rested, Status, Summary, Sweep, Swept, Task, TaskId,
@@ -24,6 +25,8 @@ impl State {
         if self.tasks.len() >= self.limits.tasks {
             return Err(full("tasks", self.limits.tasks));
         }
+        let journal = opening(&task.journal)?.into_iter().cloned().collect();
+        let task = NewTask { journal, ..task };
         let cost = cost_of_task(&task);
         self.make_room(cost, now)?;
         let row = Row::new(task, cost, now);
