@@ -1,9 +1,9 @@
 //! Threads that own a connection, so that no async caller waits on a disk.
 
-use std::thread;
+use std::{slice, thread};
 
 use rusqlite::Connection;
-use sterna_store::{BoxFuture, Error, UnixMillis};
+use sterna_store::{BoxFuture, Error, ErrorKind, UnixMillis};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::{again, explain, stopped};
@@ -19,12 +19,12 @@ impl Hand {
     pub(crate) fn call<T: Send + 'static>(
         &self,
         durability: Durability,
-        work: impl FnOnce(&Connection, UnixMillis) -> Result<T, Error> + Send + 'static,
+        work: impl Fn(&Connection, UnixMillis) -> Result<T, Error> + Send + 'static,
     ) -> BoxFuture<'_, Result<T, Error>> {
         Box::pin(async move {
             let (tell, told) = oneshot::channel();
             let call = Box::new(Call {
-                work: Some(work),
+                work,
                 result: None,
                 tell,
             });
@@ -86,7 +86,8 @@ struct Job {
 
 /// A job with its types forgotten.
 trait Step: Send {
-    /// Does the work and says what went wrong, if something did.
+    /// Does the work, again if need be, and says what went wrong, if something
+    /// did.
     fn run(&mut self, connection: &Connection, now: UnixMillis) -> Option<&Error>;
 
     /// Tells the caller, when the transaction is through.
@@ -94,7 +95,7 @@ trait Step: Send {
 }
 
 struct Call<T, F> {
-    work: Option<F>,
+    work: F,
     result: Option<Result<T, Error>>,
     tell: oneshot::Sender<Result<T, Error>>,
 }
@@ -102,11 +103,11 @@ struct Call<T, F> {
 impl<T, F> Step for Call<T, F>
 where
     T: Send,
-    F: FnOnce(&Connection, UnixMillis) -> Result<T, Error> + Send,
+    F: Fn(&Connection, UnixMillis) -> Result<T, Error> + Send,
 {
     fn run(&mut self, connection: &Connection, now: UnixMillis) -> Option<&Error> {
-        self.result = self.work.take().map(|work| work(connection, now));
-        self.result.as_ref()?.as_ref().err()
+        let result = self.result.insert((self.work)(connection, now));
+        result.as_ref().err()
     }
 
     fn tell(self: Box<Self>, transaction: Result<(), Error>) {
@@ -127,21 +128,21 @@ fn serve(connection: &Connection, access: Access, mut waiting: mpsc::Receiver<Jo
     let mut jobs = Vec::with_capacity(batch);
     while waiting.blocking_recv_many(&mut jobs, batch) > 0 {
         let needed = jobs.iter().map(|job| job.durability).max();
-        let mut result = Ok(());
+        let mut ready = Ok(());
         if access == Access::Write && needed != synchronous {
-            result = set_synchronous(connection, needed).map_err(explain);
-            synchronous = needed.filter(|_| result.is_ok());
+            ready = set_synchronous(connection, needed).map_err(explain);
+            synchronous = needed.filter(|_| ready.is_ok());
         }
-        let result = result.and_then(|()| transact(connection, access, &mut jobs));
-        if !connection.is_autocommit() {
-            // If even this fails, the next BEGIN fails too and says why.
-            let _ = connection.execute_batch("ROLLBACK");
-        }
-        for job in jobs.drain(..) {
-            job.call.tell(match &result {
-                Ok(()) => Ok(()),
+        let result = ready.and_then(|()| transact(connection, access, &mut jobs));
+        let full = matches!(&result, Err(error) if error.kind() == ErrorKind::Full);
+        for mut job in jobs.drain(..) {
+            let result = match &result {
+                // Only what does not fit is refused, not its neighbours.
+                Err(_) if full => transact(connection, access, slice::from_mut(&mut job)),
                 Err(error) => Err(again(error)),
-            });
+                Ok(()) => Ok(()),
+            };
+            job.call.tell(result);
         }
     }
 }
@@ -161,6 +162,15 @@ fn set_synchronous(
 /// Does `jobs` in one transaction. One that fails is undone and spoils nothing
 /// for the others.
 fn transact(connection: &Connection, access: Access, jobs: &mut [Job]) -> Result<(), Error> {
+    let result = run(connection, access, jobs);
+    if !connection.is_autocommit() {
+        // If even this fails, the next BEGIN fails too and says why.
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    result
+}
+
+fn run(connection: &Connection, access: Access, jobs: &mut [Job]) -> Result<(), Error> {
     let execute = |sql| connection.execute_batch(sql).map_err(explain);
     execute(match access {
         Access::Read => "BEGIN",

@@ -153,7 +153,7 @@ async fn a_full_disk_loses_nothing_that_was_acknowledged() {
             }
         }
     }
-    assert!(refused > 0 && !kept.is_empty(), "{kept:?}");
+    assert!(refused > 10 && kept.len() > 10, "{kept:?}");
     for number in kept {
         let blob = store.blob(BlobId::from_bytes([number; 16])).await.unwrap();
         assert_eq!(blob.unwrap().len(), 4000);
