@@ -27,6 +27,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-store",
         ],
     ),
+    ("sterna-jwks", &["sterna-server"]),
     ("sterna-client", &["sterna-protocol"]),
     (
         "sterna-testkit",
