@@ -46,6 +46,20 @@ impl Root {
             .is_ok()
     }
 
+    /// Ends a poll although there is more to do: others may run, and then the
+    /// owner polls again, and the handler as well.
+    pub(crate) fn come_back(&self) {
+        self.state.store(WOKEN, Ordering::Release);
+        self.wake_owner();
+    }
+
+    fn wake_owner(&self) {
+        let owner = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(owner) = &*owner {
+            owner.wake_by_ref();
+        }
+    }
+
     /// How many wakers of the handler belong to something that is not the
     /// engine: a bare timer, a socket, a channel, a set of futures.
     pub(crate) fn foreign(self: &Arc<Self>) -> usize {
@@ -63,10 +77,7 @@ impl Wake for Root {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if self.state.swap(WOKEN, Ordering::AcqRel) == RESTING {
-            let owner = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(owner) = &*owner {
-                owner.wake_by_ref();
-            }
+            self.wake_owner();
         }
     }
 }
@@ -169,6 +180,12 @@ mod tests {
         root.wake_by_ref();
         root.wake_by_ref();
         assert_eq!(owner.0.load(Ordering::Relaxed), 1);
+
+        assert!(root.take_wake());
+        root.wake_by_ref();
+        root.come_back();
+        assert_eq!(owner.0.load(Ordering::Relaxed), 2);
+        assert!(root.take_wake());
     }
 
     #[test]

@@ -96,9 +96,7 @@ impl State<'_> {
     ) -> Result<LeafId, Error> {
         let name = self.name(scope, name, None)?;
         self.names.begin(&name, at)?;
-        Ok(self
-            .leaves
-            .insert(Leaf::new(name.key, name.base, wants, at)))
+        Ok(self.leaves.insert(Leaf::new(name, wants, at)))
     }
 
     pub(crate) fn name(
@@ -122,15 +120,14 @@ impl State<'_> {
         let Some(leaf) = self.leaves.remove(id) else {
             return;
         };
-        self.names.end(&leaf.base);
-        if leaf.stage == Stage::Running {
-            self.running -= 1;
+        self.names.end(leaf.name);
+        match leaf.stage {
+            Stage::Running => self.running -= 1,
+            Stage::Open => drop(self.waiting.remove(leaf.search.key.as_str())),
+            _ => {}
         }
         if self.event == Some(id) {
             self.event = None;
-        }
-        if self.waiting.get(leaf.search.key.as_str()) == Some(&id) {
-            self.waiting.remove(leaf.search.key.as_str());
         }
         if leaf.lasts.is_some() && !self.closed {
             self.tape.discard(leaf.key.timer().as_str());
