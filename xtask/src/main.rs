@@ -6,7 +6,9 @@
 )]
 
 mod ci;
+mod conformance;
 mod fuzz;
+mod node;
 mod shell;
 mod test;
 mod tidy;
@@ -25,6 +27,12 @@ struct Args {
 enum Task {
     /// Run every check that guards a change: fmt, clippy, tidy, docs, tests
     Ci,
+    /// Run the official conformance suite against our fixtures (needs npm)
+    Conformance {
+        /// Only this scenario
+        #[arg(long)]
+        scenario: Option<String>,
+    },
     /// Run the fuzz targets for a while (needs a nightly toolchain and cargo-fuzz)
     Fuzz {
         /// How long each target runs
@@ -42,6 +50,7 @@ enum Task {
 fn main() -> Result<()> {
     match Args::parse().task {
         Task::Ci => ci::run(),
+        Task::Conformance { scenario } => conformance::run(scenario.as_deref()),
         Task::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
         Task::Test => test::run(),
         Task::Tidy => tidy::run(),

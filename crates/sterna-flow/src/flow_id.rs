@@ -9,7 +9,7 @@ use crate::key::Key;
 
 /// Sixteen random bytes that stay the same from the first request to the last.
 ///
-/// They are a secret of the server: idempotency keys and [`Random`] come from
+/// They are a secret of the server: idempotency keys and [`Random`](crate::Random) come from
 /// them, so they belong inside the sealed state and nowhere else.
 #[derive(Clone)]
 pub struct FlowId([u8; 16]);

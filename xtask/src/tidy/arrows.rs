@@ -15,12 +15,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sterna-protocol", &[]),
     ("sterna-seal", &[]),
     ("sterna-flow", &[]),
-    ("sterna-store", &["sterna-protocol"]),
-    ("sterna-store-sqlite", &["sterna-store", "sterna-protocol"]),
-    (
-        "sterna-store-postgres",
-        &["sterna-store", "sterna-protocol"],
-    ),
+    ("sterna-store", &[]),
+    ("sterna-store-sqlite", &["sterna-store"]),
+    ("sterna-store-postgres", &["sterna-store"]),
     (
         "sterna-server",
         &[
@@ -30,6 +27,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-store",
         ],
     ),
+    ("sterna-jwks", &["sterna-server"]),
     ("sterna-client", &["sterna-protocol"]),
     (
         "sterna-testkit",
@@ -41,6 +39,14 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-server",
             "sterna-client",
         ],
+    ),
+    (
+        "conformance-server",
+        &["sterna-protocol", "sterna-flow", "sterna-server"],
+    ),
+    (
+        "examples",
+        &["sterna-protocol", "sterna-seal", "sterna-server"],
     ),
     ("xtask", &[]),
 ];

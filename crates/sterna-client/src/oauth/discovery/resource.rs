@@ -1,0 +1,154 @@
+//! Protected resource metadata (RFC 9728).
+
+use crate::oauth::document::Document;
+use crate::oauth::endpoint::{Endpoint, Reach};
+use crate::oauth::error::{Fault, printable};
+use crate::oauth::http::Http;
+use crate::oauth::scope::Scopes;
+
+/// The MCP server's URL, as the user wrote it and as it is contacted.
+#[derive(Clone, Debug)]
+pub(in crate::oauth) struct ServerUrl {
+    pub(in crate::oauth) text: String,
+    pub(in crate::oauth) endpoint: Endpoint,
+}
+
+impl ServerUrl {
+    pub(in crate::oauth) fn parse(text: String) -> Result<Self, Fault> {
+        // The user's own URL decides how far its server's URLs may reach.
+        let loopback = Reach::Loopback.check("server URL", &text)?;
+        let endpoint = Reach::of(loopback.url()).check("server URL", &text)?;
+        Ok(Self { text, endpoint })
+    }
+
+    /// Where the metadata may be if the server does not say: with its path,
+    /// then at the root.
+    fn well_known(&self) -> Vec<Endpoint> {
+        let path = self.endpoint.path();
+        let root = self.endpoint.at(WELL_KNOWN);
+        if path.is_empty() {
+            return vec![root];
+        }
+        let with_path = self.endpoint.with_path(&format!("{WELL_KNOWN}{path}"));
+        vec![with_path, root]
+    }
+}
+
+/// What an MCP server says about itself and whom it trusts.
+#[derive(Clone, Debug)]
+pub(in crate::oauth) struct Resource {
+    /// Its identifier, byte for byte as the document has it.
+    pub(in crate::oauth) id: String,
+    /// Whom it trusts to issue tokens, in its order of preference.
+    pub(in crate::oauth) issuers: Vec<String>,
+    pub(in crate::oauth) scopes: Option<Scopes>,
+    pub(in crate::oauth) dpop_required: bool,
+}
+
+impl Resource {
+    /// Fetches the document the challenge points to, else the well-known ones.
+    pub(in crate::oauth) async fn discover(
+        http: &Http,
+        server: &ServerUrl,
+        pointer: Option<&str>,
+    ) -> Result<Self, Fault> {
+        // ASDISC-C2, ASDISC-C3: a pointer is followed, not guessed around.
+        let places = match pointer {
+            Some(url) => vec![http.endpoint("resource_metadata", url)?],
+            None => server.well_known(),
+        };
+        let mut fault = Fault::NoResourceMetadata;
+        for place in places {
+            let answer = http.get(&place).await?;
+            if answer.status.is_client_error() {
+                continue;
+            }
+            if !answer.status.is_success() {
+                return Err(Fault::Status(answer.status.as_u16()));
+            }
+            match answer.document() {
+                Ok(document) => return Self::read(&document, server),
+                // A site that answers every path with its front page has nothing here either.
+                Err(not_json) => fault = not_json,
+            }
+        }
+        Err(fault)
+    }
+
+    fn read(document: &Document, server: &ServerUrl) -> Result<Self, Fault> {
+        let id = document.required("resource")?;
+        let mismatch = || Fault::ResourceMismatch {
+            server: printable(&server.text),
+            resource: printable(id),
+        };
+        // Scheme and host may be in capitals; the parsed forms are compared,
+        // the bytes are sent.
+        let resource = Reach::Loopback
+            .check("resource", id)
+            .map_err(|_| mismatch())?;
+        if !resource.covers(server.endpoint.url()) {
+            return Err(mismatch());
+        }
+        let issuers = document.texts("authorization_servers")?.unwrap_or_default();
+        if issuers.is_empty() {
+            return Err(Fault::Field {
+                name: "authorization_servers",
+                expected: "a list with an authorization server",
+            });
+        }
+        let scopes = document.texts("scopes_supported")?;
+        Ok(Self {
+            id: id.to_owned(),
+            issuers: issuers
+                .into_iter()
+                .take(MAX_ISSUERS)
+                .map(str::to_owned)
+                .collect(),
+            scopes: scopes.map(Scopes::from_iter),
+            dpop_required: document.flag("dpop_bound_access_tokens_required")?,
+        })
+    }
+
+    /// What revision 2025-03-26 assumed: the server's origin issues its tokens.
+    pub(in crate::oauth) fn assumed(server: &ServerUrl) -> Self {
+        Self {
+            id: server.text.clone(),
+            issuers: vec![server.endpoint.origin()],
+            scopes: None,
+            dpop_required: false,
+        }
+    }
+}
+
+const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
+
+/// A server that lists more is trying to keep us busy.
+const MAX_ISSUERS: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_comes_first_and_the_root_second() {
+        let places = |url: &str| {
+            let server = ServerUrl::parse(url.to_owned()).unwrap();
+            let places = server.well_known();
+            places
+                .iter()
+                .map(|p| p.url().to_string())
+                .collect::<Vec<_>>()
+        };
+        let root = "https://a.example/.well-known/oauth-protected-resource";
+        let path = "https://a.example/.well-known/oauth-protected-resource/public/mcp";
+        assert_eq!(places("https://a.example/public/mcp"), [path, root]);
+        assert_eq!(places("https://a.example/public/mcp/"), [path, root]);
+        let queried = format!("{path}?tenant=1");
+        assert_eq!(
+            places("https://a.example/public/mcp?tenant=1"),
+            [&queried, root]
+        );
+        assert_eq!(places("https://a.example/"), [root]);
+        assert_eq!(places("https://a.example"), [root]);
+    }
+}

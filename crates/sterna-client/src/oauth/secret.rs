@@ -1,0 +1,49 @@
+//! Text that must not be seen.
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+/// A token, a password or a key: mute in `Debug`, wiped when dropped.
+///
+/// The wiping covers this value. Copies that a TLS library or the kernel makes
+/// while sending it are beyond its reach.
+#[derive(Clone)]
+pub struct Secret(Zeroizing<String>);
+
+impl Secret {
+    /// Returns the text itself; keep it out of logs and error messages.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self(Zeroizing::new(text))
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_prints_nothing_of_itself() {
+        let secret = Secret::from("hunter2");
+        assert_eq!(format!("{secret:?} {secret:#?}"), "Secret(…) Secret(…)");
+        assert_eq!(secret.expose(), "hunter2");
+    }
+}

@@ -1,0 +1,10 @@
+//! Capabilities: what each side can do for the other.
+
+mod client;
+mod extension;
+mod required;
+mod server;
+
+pub use client::{ClientCapabilities, ElicitationCapability, SamplingCapability};
+pub use extension::{ExtensionId, InvalidExtensionId};
+pub use server::{PromptsCapability, ResourcesCapability, ServerCapabilities, ToolsCapability};

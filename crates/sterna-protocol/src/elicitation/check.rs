@@ -1,0 +1,253 @@
+use thiserror::Error;
+
+use super::{
+    BooleanSchema, ElicitContent, ElicitValue, EnumOption, FormSchema, NumberSchema, NumberType,
+    PrimitiveSchema, StringFormat, StringSchema, format,
+};
+use crate::json::Number;
+
+impl FormSchema {
+    /// Checks an answer against the form and fills in the defaults of fields
+    /// that were left out.
+    ///
+    /// Fields the form does not have are left as they are, as JSON Schema
+    /// says.
+    ///
+    /// # Errors
+    ///
+    /// Names the first field that breaks a rule, and the rule. The user can be
+    /// shown it and asked again.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sterna_protocol::elicitation::{ElicitContent, FormSchema};
+    ///
+    /// let form: FormSchema = serde_json::from_str(
+    ///     r#"{
+    ///         "type": "object",
+    ///         "properties": {
+    ///             "age": {"type": "integer", "minimum": 18},
+    ///             "news": {"type": "boolean", "default": false}
+    ///         },
+    ///         "required": ["age"]
+    ///     }"#,
+    /// )?;
+    ///
+    /// let young: ElicitContent = serde_json::from_str(r#"{"age":17}"#)?;
+    /// assert_eq!(form.check(young).unwrap_err().to_string(), "`age` must be at least 18");
+    ///
+    /// let old: ElicitContent = serde_json::from_str(r#"{"age":80}"#)?;
+    /// assert_eq!(form.check(old)?.get("news"), Some(&false.into()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn check(&self, mut content: ElicitContent) -> Result<ElicitContent, AnswerError> {
+        let broken = |field: &str, rule| AnswerError {
+            field: field.to_owned(),
+            rule,
+        };
+        for (name, schema) in self.properties.iter() {
+            if content.get(name).is_none()
+                && let Some(default) = schema.default_value()
+            {
+                content.insert(name, default);
+            }
+            if let Some(value) = content.get(name) {
+                schema.check(value).map_err(|rule| broken(name, rule))?;
+            }
+        }
+        match self
+            .required
+            .iter()
+            .flatten()
+            .find(|name| content.get(name).is_none())
+        {
+            Some(name) => Err(broken(name, Rule::Required)),
+            None => Ok(content),
+        }
+    }
+}
+
+impl PrimitiveSchema {
+    /// What the field holds before the user touches it.
+    pub fn default_value(&self) -> Option<ElicitValue> {
+        match self {
+            Self::Boolean(schema) => schema.default.map(Into::into),
+            Self::LegacyTitledEnum(schema) => schema.default.clone().map(Into::into),
+            Self::Number(schema) => schema.default.map(Into::into),
+            Self::String(schema) => schema.default.clone().map(Into::into),
+            Self::TitledMultiSelect(schema) => schema.default.clone().map(Into::into),
+            Self::TitledSingleSelect(schema) => schema.default.clone().map(Into::into),
+            Self::UntitledMultiSelect(schema) => schema.default.clone().map(Into::into),
+            Self::UntitledSingleSelect(schema) => schema.default.clone().map(Into::into),
+        }
+    }
+
+    fn check(&self, value: &ElicitValue) -> Result<(), Rule> {
+        match self {
+            Self::Boolean(schema) => schema.check(value),
+            Self::Number(schema) => schema.check(value),
+            Self::String(schema) => schema.check(value),
+            Self::LegacyTitledEnum(schema) => one_of(value, &schema.values),
+            Self::UntitledSingleSelect(schema) => one_of(value, &schema.values),
+            Self::TitledSingleSelect(schema) => one_of(value, values(&schema.one_of)),
+            Self::UntitledMultiSelect(schema) => some_of(
+                value,
+                &schema.items.values,
+                schema.min_items,
+                schema.max_items,
+            ),
+            Self::TitledMultiSelect(schema) => some_of(
+                value,
+                values(&schema.items.any_of),
+                schema.min_items,
+                schema.max_items,
+            ),
+        }
+    }
+}
+
+impl StringSchema {
+    fn check(&self, value: &ElicitValue) -> Result<(), Rule> {
+        let ElicitValue::String(text) = value else {
+            return Err(Rule::String);
+        };
+        let length = text.chars().count() as u64;
+        if let Some(min) = self.min_length.filter(|min| length < *min) {
+            return Err(Rule::MinLength(min));
+        }
+        if let Some(max) = self.max_length.filter(|max| length > *max) {
+            return Err(Rule::MaxLength(max));
+        }
+        match &self.format {
+            Some(format) if !format::matches(format, text) => Err(Rule::Format(format.clone())),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl NumberSchema {
+    fn check(&self, value: &ElicitValue) -> Result<(), Rule> {
+        let number = match value {
+            ElicitValue::Number(number) => *number,
+            _ if self.kind == NumberType::Integer => return Err(Rule::Integer),
+            _ => return Err(Rule::Number),
+        };
+        if self.kind == NumberType::Integer && !number.is_integer() {
+            return Err(Rule::Integer);
+        }
+        if let Some(min) = self.minimum.filter(|min| number < *min) {
+            return Err(Rule::Minimum(min));
+        }
+        match self.maximum.filter(|max| number > *max) {
+            Some(max) => Err(Rule::Maximum(max)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl BooleanSchema {
+    fn check(&self, value: &ElicitValue) -> Result<(), Rule> {
+        match value {
+            ElicitValue::Boolean(_) => Ok(()),
+            _ => Err(Rule::Boolean),
+        }
+    }
+}
+
+fn values(options: &[EnumOption]) -> impl Iterator<Item = &String> {
+    options.iter().map(|option| &option.value)
+}
+
+fn one_of<'a>(
+    value: &ElicitValue,
+    options: impl IntoIterator<Item = &'a String>,
+) -> Result<(), Rule> {
+    match value {
+        ElicitValue::String(picked) if options.into_iter().any(|option| option == picked) => Ok(()),
+        _ => Err(Rule::OneOf),
+    }
+}
+
+fn some_of<'a>(
+    value: &ElicitValue,
+    options: impl IntoIterator<Item = &'a String>,
+    min: Option<u64>,
+    max: Option<u64>,
+) -> Result<(), Rule> {
+    let ElicitValue::Strings(picked) = value else {
+        return Err(Rule::SomeOf);
+    };
+    let count = picked.len() as u64;
+    if let Some(min) = min.filter(|min| count < *min) {
+        return Err(Rule::MinItems(min));
+    }
+    if let Some(max) = max.filter(|max| count > *max) {
+        return Err(Rule::MaxItems(max));
+    }
+    // Both lists come from peers, so they are not compared each with each.
+    let options: std::collections::BTreeSet<_> = options.into_iter().collect();
+    match picked.iter().all(|picked| options.contains(picked)) {
+        true => Ok(()),
+        false => Err(Rule::SomeOf),
+    }
+}
+
+/// An answer that does not fit its form.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error("`{field}` {rule}")]
+#[non_exhaustive]
+pub struct AnswerError {
+    /// The field.
+    pub field: String,
+    /// The rule it breaks.
+    pub rule: Rule,
+}
+
+/// A rule about one field of a form.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum Rule {
+    /// A boolean.
+    #[error("must be yes or no")]
+    Boolean,
+    /// Text of this format.
+    #[error("must be of the format {0}")]
+    Format(StringFormat),
+    /// A whole number.
+    #[error("must be a whole number")]
+    Integer,
+    /// At most so many picks.
+    #[error("must be at most {0} of the choices")]
+    MaxItems(u64),
+    /// At most so many characters.
+    #[error("must have at most {0} characters")]
+    MaxLength(u64),
+    /// At most this.
+    #[error("must be at most {0}")]
+    Maximum(Number),
+    /// At least so many picks.
+    #[error("must be at least {0} of the choices")]
+    MinItems(u64),
+    /// At least so many characters.
+    #[error("must have at least {0} characters")]
+    MinLength(u64),
+    /// At least this.
+    #[error("must be at least {0}")]
+    Minimum(Number),
+    /// A number.
+    #[error("must be a number")]
+    Number,
+    /// One of the choices.
+    #[error("must be one of the choices")]
+    OneOf,
+    /// Not left out.
+    #[error("must be filled in")]
+    Required,
+    /// A list of some of the choices.
+    #[error("must be some of the choices")]
+    SomeOf,
+    /// Text.
+    #[error("must be text")]
+    String,
+}

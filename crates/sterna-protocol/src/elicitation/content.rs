@@ -1,0 +1,240 @@
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, SeqAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+use crate::json::{JsonObject, Number, OtherName};
+
+/// The result of `elicitation/create`: what the user did.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ElicitResult {
+    /// What the user did.
+    pub action: ElicitAction,
+    /// What the user filled in, if it was a form and was accepted.
+    pub content: Option<ElicitContent>,
+    /// Metadata under names of the sender's choice.
+    pub meta: Option<JsonObject>,
+    /// Members this revision does not define.
+    pub extra: JsonObject,
+}
+
+impl ElicitResult {
+    /// The user did this and filled in nothing.
+    pub fn new(action: ElicitAction) -> Self {
+        Self {
+            action,
+            content: None,
+            meta: None,
+            extra: JsonObject::new(),
+        }
+    }
+
+    /// The user filled in a form.
+    pub fn accept(content: impl Into<ElicitContent>) -> Self {
+        Self {
+            content: Some(content.into()),
+            ..Self::new(ElicitAction::Accept)
+        }
+    }
+}
+
+members!(ElicitResult {
+    required: action = "action";
+    optional: content = "content", meta = "_meta";
+    rest: extra
+});
+
+/// What a user did when asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ElicitAction {
+    /// Said yes.
+    Accept,
+    /// Went away without saying anything.
+    Cancel,
+    /// Said no.
+    Decline,
+    /// Something this revision does not define.
+    Other(OtherName),
+}
+
+names!(ElicitAction {
+    Accept = "accept",
+    Cancel = "cancel",
+    Decline = "decline",
+});
+
+/// What a user filled in, by field.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ElicitContent(BTreeMap<String, ElicitValue>);
+
+impl ElicitContent {
+    /// What stands in the field `name`.
+    pub fn get(&self, name: &str) -> Option<&ElicitValue> {
+        self.0.get(name)
+    }
+
+    /// Fills in the field `name`.
+    pub fn insert(&mut self, name: impl Into<String>, value: impl Into<ElicitValue>) {
+        self.0.insert(name.into(), value.into());
+    }
+
+    /// The fields in the order of their names.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &ElicitValue)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// Reads the whole form as a `T`.
+    ///
+    /// # Errors
+    ///
+    /// The form is not a `T`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sterna_protocol::elicitation::ElicitContent;
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Approval {
+    ///     reason: String,
+    /// }
+    ///
+    /// let content: ElicitContent = serde_json::from_str(r#"{"reason":"tested"}"#)?;
+    /// assert_eq!(content.decode::<Approval>()?.reason, "tested");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        serde_json::from_value(serde_json::to_value(self)?)
+    }
+}
+
+impl<K: Into<String>, V: Into<ElicitValue>> FromIterator<(K, V)> for ElicitContent {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(fields: I) -> Self {
+        let fields = fields.into_iter();
+        Self(
+            fields
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect(),
+        )
+    }
+}
+
+impl Serialize for ElicitContent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ElicitContent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        BTreeMap::deserialize(deserializer).map(Self)
+    }
+}
+
+/// What can stand in a field.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ElicitValue {
+    /// Yes or no.
+    Boolean(bool),
+    /// A number.
+    Number(Number),
+    /// Text, or one pick from a list.
+    String(String),
+    /// Several picks from a list.
+    Strings(Vec<String>),
+}
+
+impl From<bool> for ElicitValue {
+    fn from(value: bool) -> Self {
+        Self::Boolean(value)
+    }
+}
+
+impl From<Number> for ElicitValue {
+    fn from(value: Number) -> Self {
+        Self::Number(value)
+    }
+}
+
+impl From<String> for ElicitValue {
+    fn from(value: String) -> Self {
+        Self::String(value)
+    }
+}
+
+impl From<&str> for ElicitValue {
+    fn from(value: &str) -> Self {
+        Self::String(value.to_owned())
+    }
+}
+
+impl From<Vec<String>> for ElicitValue {
+    fn from(values: Vec<String>) -> Self {
+        Self::Strings(values)
+    }
+}
+
+impl Serialize for ElicitValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Boolean(value) => value.serialize(serializer),
+            Self::Number(value) => value.serialize(serializer),
+            Self::String(value) => value.serialize(serializer),
+            Self::Strings(values) => values.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ElicitValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ValueVisitor)
+    }
+}
+
+struct ValueVisitor;
+
+impl<'de> Visitor<'de> for ValueVisitor {
+    type Value = ElicitValue;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string, a number, a boolean or a list of strings")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<ElicitValue, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<ElicitValue, E> {
+        Ok(ElicitValue::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<ElicitValue, E> {
+        Ok(ElicitValue::Number(value.into()))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<ElicitValue, E> {
+        Number::try_from(value)
+            .map(ElicitValue::Number)
+            .map_err(E::custom)
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<ElicitValue, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<ElicitValue, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ElicitValue, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = list.next_element()? {
+            values.push(value);
+        }
+        Ok(ElicitValue::Strings(values))
+    }
+}

@@ -1,0 +1,22 @@
+//! Elicitation: asking the user, by a form or by sending them to a URL.
+
+mod check;
+mod choice;
+mod content;
+mod format;
+mod primitive;
+mod request;
+mod schema;
+
+pub use check::{AnswerError, Rule};
+pub use choice::{
+    EnumOption, LegacyTitledEnumSchema, TitledItems, TitledMultiSelectEnumSchema,
+    TitledSingleSelectEnumSchema, UntitledItems, UntitledMultiSelectEnumSchema,
+    UntitledSingleSelectEnumSchema,
+};
+pub use content::{ElicitAction, ElicitContent, ElicitResult, ElicitValue};
+pub use primitive::{
+    BooleanSchema, NumberSchema, NumberType, PrimitiveSchema, StringFormat, StringSchema,
+};
+pub use request::{ElicitRequestFormParams, ElicitRequestParams, ElicitRequestUrlParams, FormMode};
+pub use schema::{FormSchema, Properties};

@@ -1,0 +1,140 @@
+use serde::de::{self, Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
+use super::FormSchema;
+use crate::json::{JsonObject, Tagged, read_tagged};
+use crate::uri::Uri;
+
+/// The parameters of `elicitation/create`, told apart by `mode`.
+///
+/// A request that names no mode is a form.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ElicitRequestParams {
+    /// The user fills in a form.
+    Form(ElicitRequestFormParams),
+    /// The user visits a URL.
+    Url(ElicitRequestUrlParams),
+}
+
+variants!(ElicitRequestParams {
+    Form(ElicitRequestFormParams),
+    Url(ElicitRequestUrlParams),
+});
+
+impl ElicitRequestParams {
+    /// What the user is told.
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Form(params) => &params.message,
+            Self::Url(params) => &params.message,
+        }
+    }
+}
+
+impl Tagged for ElicitRequestParams {
+    const TAG: &'static str = "mode";
+
+    fn decode<'de, D: Deserializer<'de>>(tag: Option<&str>, object: D) -> Result<Self, D::Error> {
+        match tag {
+            // ELICIT-C4: a request without a mode is a form.
+            None | Some("form") => ElicitRequestFormParams::deserialize(object).map(Self::Form),
+            Some("url") => ElicitRequestUrlParams::deserialize(object).map(Self::Url),
+            Some(other) => Err(de::Error::unknown_variant(other, &["form", "url"])),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ElicitRequestParams {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_tagged(deserializer)
+    }
+}
+
+/// A form for the user.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ElicitRequestFormParams {
+    /// What the user is told.
+    pub message: String,
+    /// The fields of the form.
+    pub requested_schema: FormSchema,
+    /// Names the mode; 2025-06-18 knows no other and has no such member.
+    pub mode: Option<FormMode>,
+    /// Members this revision does not define.
+    pub extra: JsonObject,
+}
+
+impl ElicitRequestFormParams {
+    /// A form that says it is one.
+    pub fn new(message: impl Into<String>, requested_schema: FormSchema) -> Self {
+        Self {
+            message: message.into(),
+            requested_schema,
+            mode: Some(FormMode),
+            extra: JsonObject::new(),
+        }
+    }
+}
+
+members!(ElicitRequestFormParams {
+    required: message = "message", requested_schema = "requestedSchema";
+    optional: mode = "mode";
+    rest: extra
+});
+
+/// The value that `mode` has on a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a value of its own, with nothing to add"
+)]
+pub struct FormMode;
+
+impl Serialize for FormMode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str("form")
+    }
+}
+
+impl<'de> Deserialize<'de> for FormMode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mode = String::deserialize(deserializer)?;
+        match mode.as_str() {
+            "form" => Ok(Self),
+            other => Err(de::Error::unknown_variant(other, &["form"])),
+        }
+    }
+}
+
+/// A URL for the user to visit; what happens there stays there.
+///
+/// Since 2026-07-28 without `elicitationId`: the server learns from its own
+/// state whether the visit is over.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ElicitRequestUrlParams {
+    /// What the user is told.
+    pub message: String,
+    /// Where to go; always a valid URI (ELICIT-S6).
+    pub url: Uri,
+    /// Members this revision does not define.
+    pub extra: JsonObject,
+}
+
+impl ElicitRequestUrlParams {
+    /// Sends the user to `url`.
+    pub fn new(message: impl Into<String>, url: Uri) -> Self {
+        Self {
+            message: message.into(),
+            url,
+            extra: JsonObject::new(),
+        }
+    }
+}
+
+members!(ElicitRequestUrlParams {
+    tag: "mode" = "url";
+    required: message = "message", url = "url";
+    rest: extra
+});

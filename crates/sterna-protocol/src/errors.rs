@@ -1,0 +1,157 @@
+//! The errors MCP defines, with the data they carry.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::capabilities::ClientCapabilities;
+use crate::json::JsonObject;
+use crate::jsonrpc::{ErrorCode, ErrorObject};
+use crate::version::ProtocolVersion;
+
+/// An error that 2026-07-28 defines, as a client finds it in an
+/// [`ErrorObject`].
+///
+/// # Examples
+///
+/// ```
+/// use sterna_protocol::errors::{ProtocolError, UnsupportedProtocolVersion};
+/// use sterna_protocol::jsonrpc::ErrorObject;
+/// use sterna_protocol::version::ProtocolVersion;
+///
+/// let refusal = UnsupportedProtocolVersion::new("1900-01-01".into(), ProtocolVersion::KNOWN.to_vec());
+/// let error = ErrorObject::from(&refusal);
+///
+/// let found = ProtocolError::find(&error)?;
+/// assert_eq!(found, Some(ProtocolError::UnsupportedProtocolVersion(refusal)));
+/// # Ok::<(), sterna_protocol::errors::MalformedErrorData>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ProtocolError {
+    /// HTTP headers are missing, malformed or contradict the body.
+    HeaderMismatch,
+    /// The request needs a capability that the client did not declare on it.
+    MissingRequiredClientCapability(MissingRequiredClientCapability),
+    /// The server does not speak the revision that the request names.
+    UnsupportedProtocolVersion(UnsupportedProtocolVersion),
+}
+
+impl ProtocolError {
+    /// Reads what `error` says; `None` if its code is not one of these three.
+    ///
+    /// # Errors
+    ///
+    /// The code promises data that is missing or not as promised.
+    pub fn find(error: &ErrorObject) -> Result<Option<Self>, MalformedErrorData> {
+        match error.code {
+            ErrorCode::HEADER_MISMATCH => Ok(Some(Self::HeaderMismatch)),
+            ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => data(error)
+                .map(Self::MissingRequiredClientCapability)
+                .map(Some),
+            ErrorCode::UNSUPPORTED_PROTOCOL_VERSION => {
+                data(error).map(Self::UnsupportedProtocolVersion).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Reads the data of `error` as what its code promises.
+pub(crate) fn data<T: DeserializeOwned>(error: &ErrorObject) -> Result<T, MalformedErrorData> {
+    let data = error.data.clone().unwrap_or(Value::Null);
+    serde_json::from_value(data).map_err(|source| MalformedErrorData {
+        code: error.code,
+        source,
+    })
+}
+
+pub(crate) fn with_data<T: Serialize>(code: ErrorCode, message: &str, data: &T) -> ErrorObject {
+    let data = serde_json::to_value(data).expect("wire structs have string keys only");
+    ErrorObject::new(code, message).with_data(data)
+}
+
+/// The data of an error is not what its code promises.
+#[derive(Debug, Error)]
+#[error("the data of an error {code} is malformed")]
+#[non_exhaustive]
+pub struct MalformedErrorData {
+    /// The code.
+    pub code: ErrorCode,
+    /// What is wrong with the data.
+    pub source: serde_json::Error,
+}
+
+/// The data of error −32021.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct MissingRequiredClientCapability {
+    /// What the client would have to declare.
+    pub required_capabilities: ClientCapabilities,
+    /// Members this revision does not define.
+    pub extra: JsonObject,
+}
+
+impl MissingRequiredClientCapability {
+    /// The client would have to declare `required_capabilities`.
+    pub fn new(required_capabilities: ClientCapabilities) -> Self {
+        Self {
+            required_capabilities,
+            extra: JsonObject::new(),
+        }
+    }
+}
+
+members!(MissingRequiredClientCapability {
+    required: required_capabilities = "requiredCapabilities";
+    rest: extra
+});
+
+impl From<&MissingRequiredClientCapability> for ErrorObject {
+    fn from(missing: &MissingRequiredClientCapability) -> Self {
+        with_data(
+            ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY,
+            "Missing required client capability",
+            missing,
+        )
+    }
+}
+
+/// The data of error −32022.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct UnsupportedProtocolVersion {
+    /// What the request asked for.
+    pub requested: ProtocolVersion,
+    /// What the server speaks.
+    pub supported: Vec<ProtocolVersion>,
+    /// Members this revision does not define.
+    pub extra: JsonObject,
+}
+
+impl UnsupportedProtocolVersion {
+    /// `requested` is not among `supported`.
+    pub fn new(requested: ProtocolVersion, supported: Vec<ProtocolVersion>) -> Self {
+        Self {
+            requested,
+            supported,
+            extra: JsonObject::new(),
+        }
+    }
+}
+
+members!(UnsupportedProtocolVersion {
+    required: requested = "requested", supported = "supported";
+    rest: extra
+});
+
+impl From<&UnsupportedProtocolVersion> for ErrorObject {
+    fn from(unsupported: &UnsupportedProtocolVersion) -> Self {
+        with_data(
+            ErrorCode::UNSUPPORTED_PROTOCOL_VERSION,
+            "Unsupported protocol version",
+            unsupported,
+        )
+    }
+}

@@ -1,0 +1,87 @@
+//! Text in a header value: as it is, or in Base64 between two markers.
+
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::HeaderValue;
+use thiserror::Error;
+
+const PREFIX: &str = "=?base64?";
+const SUFFIX: &str = "?=";
+
+/// Writes any text as a header value.
+///
+/// Text that a proxy could trim, cut, refuse or take for Base64 is encoded;
+/// everything else stays readable.
+///
+/// # Examples
+///
+/// ```
+/// use sterna_protocol::http::{decode_value, encode_value};
+///
+/// assert_eq!(encode_value("us-west1"), "us-west1");
+/// assert_eq!(encode_value("Hello, 世界"), "=?base64?SGVsbG8sIOS4lueVjA==?=");
+/// assert_eq!(decode_value(&encode_value("Hello, 世界"))?, "Hello, 世界");
+/// # Ok::<(), sterna_protocol::http::MalformedValue>(())
+/// ```
+pub fn encode_value(text: &str) -> HeaderValue {
+    // HTTP-C12: what looks encoded must be, or it would be decoded.
+    let marked = text.starts_with(PREFIX) && text.ends_with(SUFFIX);
+    write_plain(text)
+        .filter(|_| !marked)
+        .unwrap_or_else(|| write_encoded(text))
+}
+
+fn write_encoded(text: &str) -> HeaderValue {
+    let value = format!("{PREFIX}{}{SUFFIX}", STANDARD.encode(text));
+    HeaderValue::try_from(value).expect("Base64 and its markers are visible ASCII")
+}
+
+/// Reads the text that a header value stands for.
+///
+/// Spaces and tabs around the value are no part of it. A value with only one
+/// of the two markers, or with a marker in capitals, is plain text.
+///
+/// # Errors
+///
+/// It holds a character that no header value may hold, or there is something
+/// else than the Base64 of UTF-8 between the markers.
+pub fn decode_value(value: &HeaderValue) -> Result<Cow<'_, str>, MalformedValue> {
+    let text = read_plain(value)?;
+    let Some(encoded) = text
+        .strip_prefix(PREFIX)
+        .and_then(|rest| rest.strip_suffix(SUFFIX))
+    else {
+        return Ok(Cow::Borrowed(text));
+    };
+    let bytes = STANDARD.decode(encoded).map_err(|_| MalformedValue)?;
+    String::from_utf8(bytes)
+        .map(Cow::Owned)
+        .map_err(|_| MalformedValue)
+}
+
+/// Reads a header that is never encoded.
+pub(super) fn read_plain(value: &HeaderValue) -> Result<&str, MalformedValue> {
+    // HTTP-S15: `to_str` refuses everything but visible ASCII, space and tab.
+    let text = value.to_str().map_err(|_| MalformedValue)?;
+    Ok(text.trim_matches([' ', '\t']))
+}
+
+/// Writes text as it is, unless it would not arrive as it is.
+pub(super) fn write_plain(text: &str) -> Option<HeaderValue> {
+    // HTTP-C7: a tab may stand in a header, but it is a control character too,
+    // and those are encoded.
+    let printable = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    let padded = text.starts_with(' ') || text.ends_with(' ');
+    if !printable || padded {
+        return None;
+    }
+    HeaderValue::from_str(text).ok()
+}
+
+/// A header value that cannot be read as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("malformed header value")]
+#[non_exhaustive]
+pub struct MalformedValue;

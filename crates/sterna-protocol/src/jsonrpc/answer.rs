@@ -1,0 +1,204 @@
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::value::BorrowedStrDeserializer;
+use serde::de::{
+    self, DeserializeSeed, Deserializer, IgnoredAny, IntoDeserializer, MapAccess, Visitor,
+};
+use serde_json::value::RawValue;
+
+use super::body::Members;
+use super::dispatch::{Dispatch, object};
+use crate::json::Key;
+
+/// What the result of a request decodes into.
+///
+/// Every [`Dispatch`] family is one: its names are values of `resultType`, and
+/// that member alone decides. A result without it is `complete`, one with a
+/// name that is not in the family is refused, whatever else it looks like.
+pub trait Answer<'de>: Sized {
+    /// Whether a result of this `resultType` can be decoded at all.
+    fn knows(result_type: &str) -> bool;
+
+    /// Decodes a whole result.
+    ///
+    /// # Errors
+    ///
+    /// It is of a `resultType` that is not known, or not as its type says.
+    fn read<D: Deserializer<'de>>(result: D) -> Result<Self, D::Error>;
+}
+
+impl<'de, F: Dispatch<'de>> Answer<'de> for F {
+    fn knows(result_type: &str) -> bool {
+        F::find(result_type).is_some()
+    }
+
+    fn read<D: Deserializer<'de>>(result: D) -> Result<Self, D::Error> {
+        result.deserialize_map(ByResultType(PhantomData))
+    }
+}
+
+/// Any result, kept as text.
+impl<'de> Answer<'de> for &'de RawValue {
+    fn knows(_: &str) -> bool {
+        true
+    }
+
+    fn read<D: Deserializer<'de>>(result: D) -> Result<Self, D::Error> {
+        Self::deserialize(result).and_then(object)
+    }
+}
+
+/// For a side that asked nothing: a result is recognised and thrown away.
+impl<'de> Answer<'de> for IgnoredAny {
+    fn knows(_: &str) -> bool {
+        true
+    }
+
+    fn read<D: Deserializer<'de>>(result: D) -> Result<Self, D::Error> {
+        Self::deserialize(result)
+    }
+}
+
+/// A result of one type whatever its `resultType`, for the revisions that do
+/// not have that member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a wrapper and nothing else")]
+pub struct Untagged<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Answer<'de> for Untagged<T> {
+    fn knows(_: &str) -> bool {
+        true
+    }
+
+    fn read<D: Deserializer<'de>>(result: D) -> Result<Self, D::Error> {
+        T::deserialize(result).map(Self)
+    }
+}
+
+/// The `resultType` of `result`, or what its absence means.
+pub(super) fn result_type(result: &RawValue) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct Head<'a> {
+        #[serde(rename = "resultType", borrow)]
+        result_type: Option<&'a RawValue>,
+    }
+    let head: Head<'_> = serde_json::from_str(result.get()).ok()?;
+    match head.result_type {
+        Some(name) => Some(serde_json::from_str::<Key<'_>>(name.get()).ok()?.into_cow()),
+        None => Some(Cow::Borrowed(COMPLETE)),
+    }
+}
+
+const RESULT_TYPE: &str = "resultType";
+const COMPLETE: &str = "complete";
+
+/// Decodes on the fly from where `resultType` stands; what came before it is
+/// kept as text and decoded first.
+struct ByResultType<F>(PhantomData<F>);
+
+impl<'de, F: Dispatch<'de>> Visitor<'de> for ByResultType<F> {
+    type Value = F;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a result")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<F, M::Error> {
+        let mut before = Vec::new();
+        let result_type = loop {
+            match map.next_key::<Key<'de>>()? {
+                Some(key) if &*key == RESULT_TYPE => {
+                    break Some(map.next_value::<Key<'de>>()?.into_cow());
+                }
+                Some(key) => before.push((key.into_cow(), map.next_value()?)),
+                None => break None,
+            }
+        };
+        // BASE-C3: earlier revisions do not have the member.
+        let name = result_type.as_deref().unwrap_or(COMPLETE);
+        let tag = F::find(name).ok_or_else(|| de::Error::custom("unknown resultType"))?;
+        let whole = Whole {
+            before: before.into_iter(),
+            rest: result_type.is_some().then_some(map),
+            result_type,
+            value: Pending::None,
+        };
+        F::decode(tag, Members(whole))
+    }
+}
+
+/// A result put together again after its `resultType` was taken out.
+struct Whole<'de, M> {
+    before: std::vec::IntoIter<(Cow<'de, str>, &'de RawValue)>,
+    result_type: Option<Cow<'de, str>>,
+    rest: Option<M>,
+    value: Pending<'de>,
+}
+
+/// Where the value of the key that was handed out last is.
+enum Pending<'de> {
+    None,
+    Before(&'de RawValue),
+    Rest,
+    ResultType(Cow<'de, str>),
+}
+
+impl<'de, M: MapAccess<'de>> MapAccess<'de> for Whole<'de, M> {
+    type Error = M::Error;
+
+    fn next_key_seed<K>(&mut self, seed: K) -> Result<Option<K::Value>, M::Error>
+    where
+        K: DeserializeSeed<'de>,
+    {
+        let key = if let Some((key, value)) = self.before.next() {
+            self.value = Pending::Before(value);
+            key
+        } else if let Some(name) = self.result_type.take() {
+            self.value = Pending::ResultType(name);
+            Cow::Borrowed(RESULT_TYPE)
+        } else if let Some(key) = self.next_of_rest()? {
+            if &*key == RESULT_TYPE {
+                return Err(de::Error::duplicate_field(RESULT_TYPE));
+            }
+            self.value = Pending::Rest;
+            key.into_cow()
+        } else {
+            return Ok(None);
+        };
+        feed(seed, key).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, M::Error> {
+        match (
+            std::mem::replace(&mut self.value, Pending::None),
+            &mut self.rest,
+        ) {
+            (Pending::Before(raw), _) => seed.deserialize(raw).map_err(de::Error::custom),
+            (Pending::ResultType(name), _) => feed(seed, name),
+            (Pending::Rest, Some(rest)) => rest.next_value_seed(seed),
+            (Pending::Rest, None) | (Pending::None, _) => {
+                Err(de::Error::custom("a value without a key"))
+            }
+        }
+    }
+}
+
+impl<'de, M: MapAccess<'de>> Whole<'de, M> {
+    fn next_of_rest(&mut self) -> Result<Option<Key<'de>>, M::Error> {
+        self.rest.as_mut().map_or(Ok(None), MapAccess::next_key)
+    }
+}
+
+fn feed<'de, S, E>(seed: S, text: Cow<'de, str>) -> Result<S::Value, E>
+where
+    S: DeserializeSeed<'de>,
+    E: de::Error,
+{
+    match text {
+        Cow::Borrowed(text) => seed.deserialize(BorrowedStrDeserializer::new(text)),
+        Cow::Owned(text) => seed.deserialize(text.into_deserializer()),
+    }
+}

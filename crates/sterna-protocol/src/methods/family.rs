@@ -1,0 +1,139 @@
+/// Declares methods that are answered: for each a type, never built, that ties
+/// its name to its parameters and its result.
+///
+/// ```text
+/// requests! {
+///     /// Has a tool do something.
+///     CallTool = "tools/call": CallToolRequestParams => Outcome<CallToolResult>,
+/// }
+/// ```
+macro_rules! requests {
+    ($($(#[$about:meta])* $method:ident = $name:literal: $params:ty => $result:ty,)+) => {
+        $(
+            $(#[$about])*
+            #[doc = concat!("\n\nThe request `", $name, "`.")]
+            #[derive(Clone, Copy, Debug)]
+            #[non_exhaustive]
+            pub enum $method {}
+
+            impl $crate::methods::Request for $method {
+                const METHOD: &'static str = $name;
+                type Params = $params;
+                type Result = $result;
+            }
+        )+
+    };
+}
+
+/// Declares methods that are not answered, as [`requests`] does those that are.
+macro_rules! notifications {
+    ($($(#[$about:meta])* $method:ident = $name:literal: $params:ty,)+) => {
+        $(
+            $(#[$about])*
+            #[doc = concat!("\n\nThe notification `", $name, "`.")]
+            #[derive(Clone, Copy, Debug)]
+            #[non_exhaustive]
+            pub enum $method {}
+
+            impl $crate::methods::Notification for $method {
+                const METHOD: &'static str = $name;
+                type Params = $params;
+            }
+        )+
+    };
+}
+
+/// Declares the parameters that one side may receive, told apart by their
+/// method.
+///
+/// ```text
+/// family! {
+///     /// What a client asks a server.
+///     ClientRequest, ClientMethod: Request { CallTool, ListTools }
+/// }
+/// ```
+macro_rules! family {
+    ($(#[$doc:meta])* $family:ident, $methods:ident: $kind:ident { $($method:ident),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum $family {
+            $(
+                #[doc = concat!("The parameters of [`", stringify!($method), "`](enum@", stringify!($method), ").")]
+                $method(<$method as $crate::methods::$kind>::Params),
+            )+
+        }
+
+        #[doc = concat!("A method of [`", stringify!($family), "`].")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum $methods {
+            $(
+                #[doc = concat!("[`", stringify!($method), "`](enum@", stringify!($method), ")")]
+                $method,
+            )+
+        }
+
+        dispatch!($family, $methods: $kind { $($method),+ });
+    };
+}
+
+/// What a family can do, apart from being one.
+macro_rules! dispatch {
+    ($family:ident, $methods:ident: $kind:ident { $($method:ident),+ }) => {
+        impl $family {
+            /// The method these are the parameters of.
+            pub fn method(&self) -> $methods {
+                match self {
+                    $(Self::$method(_) => $methods::$method,)+
+                }
+            }
+        }
+
+        impl $methods {
+            /// Every method of the family.
+            pub const ALL: &'static [Self] = &[$(Self::$method,)+];
+
+            /// The name on the wire.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$method => <$method as $crate::methods::$kind>::METHOD,)+
+                }
+            }
+        }
+
+        #[cfg(test)]
+        impl $crate::laws::Sample for $family {
+            fn sample(source: &mut $crate::laws::Source<'_>) -> Self {
+                match *source.pick($methods::ALL) {
+                    $($methods::$method => Self::$method(source.draw()),)+
+                }
+            }
+        }
+
+        impl serde::Serialize for $family {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$method(params) => params.serialize(serializer),)+
+                }
+            }
+        }
+
+        impl<'de> $crate::jsonrpc::Dispatch<'de> for $family {
+            type Tag = $methods;
+
+            fn find(name: &str) -> Option<$methods> {
+                match name {
+                    $(<$method as $crate::methods::$kind>::METHOD => Some($methods::$method),)+
+                    _ => None,
+                }
+            }
+
+            fn decode<D: serde::Deserializer<'de>>(tag: $methods, body: D) -> Result<Self, D::Error> {
+                match tag {
+                    $($methods::$method => serde::Deserialize::deserialize(body).map(Self::$method),)+
+                }
+            }
+        }
+    };
+}

@@ -1,0 +1,80 @@
+//! The methods of 2026-07-28: who may call which, with what, for what.
+//!
+//! Every method has a type of its own here, never built, that ties its name to
+//! its parameters and its result. [`ClientRequest`] and its kin hold the
+//! parameters of any method that one side may receive; they are what
+//! [`Message::decode`](crate::jsonrpc::Message::decode) decodes into.
+//!
+//! # Examples
+//!
+//! ```
+//! use sterna_protocol::jsonrpc::Message;
+//! use sterna_protocol::methods::{CallTool, ClientNotification, ClientRequest, Request};
+//!
+//! type FromClient<'a> = Message<'a, ClientRequest, ClientNotification>;
+//!
+//! let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","_meta":{
+//!     "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+//!     "io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+//! let Message::Request(request) = FromClient::decode(body)? else {
+//!     unreachable!("it has a method and an id");
+//! };
+//! let ClientRequest::CallTool(params) = request.params else {
+//!     unreachable!("its method is {}", CallTool::METHOD);
+//! };
+//! assert_eq!(params.name, "echo");
+//! # Ok::<(), sterna_protocol::jsonrpc::DecodeError>(())
+//! ```
+
+#[macro_use]
+mod family;
+mod client;
+mod or;
+mod server;
+
+pub use client::{
+    CallTool, ClientMethod, ClientNotification, ClientNotificationMethod, ClientRequest,
+    CompleteArgument, Discover, GetPrompt, ListPrompts, ListResourceTemplates, ListResources,
+    ListTools, ReadResource, SubscriptionsListen,
+};
+pub use or::Or;
+pub use server::{
+    Cancelled, LoggingMessage, Progress, PromptListChanged, ResourceListChanged, ResourceUpdated,
+    ServerNotification, ServerNotificationMethod, SubscriptionsAcknowledged, ToolListChanged,
+};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::jsonrpc::Answer;
+
+/// A method that is answered.
+///
+/// # Examples
+///
+/// ```
+/// use sterna_protocol::jsonrpc;
+/// use sterna_protocol::methods::Request;
+///
+/// fn encode<M: Request>(id: i64, params: &M::Params) -> serde_json::Result<Vec<u8>> {
+///     let mut body = Vec::new();
+///     jsonrpc::Request::new(id.into(), M::METHOD, params).encode(&mut body)?;
+///     Ok(body)
+/// }
+/// ```
+pub trait Request {
+    /// Its name on the wire.
+    const METHOD: &'static str;
+    /// What it is called with.
+    type Params: Serialize + DeserializeOwned;
+    /// What it is answered with.
+    type Result: for<'de> Answer<'de>;
+}
+
+/// A method that is not answered.
+pub trait Notification {
+    /// Its name on the wire.
+    const METHOD: &'static str;
+    /// What it tells.
+    type Params: Serialize + DeserializeOwned;
+}

@@ -1,0 +1,216 @@
+use std::fmt;
+
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+use super::{ToolResultContent, ToolUseContent};
+use crate::content::{AudioContent, ImageContent, OtherContent, Role, TextContent};
+use crate::json::{JsonObject, OtherName, Tagged, read_tagged};
+
+/// One message of a conversation with a model.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SamplingMessage {
+    /// Who says it.
+    pub role: Role,
+    /// What is said.
+    pub content: SamplingContent,
+    /// Metadata under names of the sender's choice.
+    pub meta: Option<JsonObject>,
+    /// Members this revision does not define.
+    pub extra: JsonObject,
+}
+
+impl SamplingMessage {
+    /// `role` says `content`.
+    pub fn new(role: Role, content: impl Into<SamplingContent>) -> Self {
+        Self {
+            role,
+            content: content.into(),
+            meta: None,
+            extra: JsonObject::new(),
+        }
+    }
+}
+
+members!(SamplingMessage {
+    required: role = "role", content = "content";
+    optional: meta = "_meta";
+    rest: extra
+});
+
+/// The result of `sampling/createMessage`: what the model wrote.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CreateMessageResult {
+    /// Who says it; the assistant.
+    pub role: Role,
+    /// What was written.
+    pub content: SamplingContent,
+    /// Which model wrote it.
+    pub model: String,
+    /// Why it stopped, if known.
+    pub stop_reason: Option<StopReason>,
+    /// Metadata under names of the sender's choice.
+    pub meta: Option<JsonObject>,
+    /// Members this revision does not define.
+    pub extra: JsonObject,
+}
+
+impl CreateMessageResult {
+    /// `model` wrote `content`.
+    pub fn new(model: impl Into<String>, content: impl Into<SamplingContent>) -> Self {
+        Self {
+            role: Role::Assistant,
+            content: content.into(),
+            model: model.into(),
+            stop_reason: None,
+            meta: None,
+            extra: JsonObject::new(),
+        }
+    }
+}
+
+members!(CreateMessageResult {
+    required: role = "role", content = "content", model = "model";
+    optional: stop_reason = "stopReason", meta = "_meta";
+    rest: extra
+});
+
+/// Why a model stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// It had said all.
+    EndTurn,
+    /// It wrote as much as it was allowed to.
+    MaxTokens,
+    /// It wrote one of the stop sequences.
+    StopSequence,
+    /// It wants tools to be used.
+    ToolUse,
+    /// A reason of the model's vendor.
+    Other(OtherName),
+}
+
+names!(StopReason {
+    EndTurn = "endTurn",
+    MaxTokens = "maxTokens",
+    StopSequence = "stopSequence",
+    ToolUse = "toolUse",
+});
+
+/// What a message says: one block on its own, or a list of blocks.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "one or many, there is no third")]
+pub enum SamplingContent {
+    /// A block that is not in a list.
+    One(SamplingMessageContentBlock),
+    /// A list.
+    Many(Vec<SamplingMessageContentBlock>),
+}
+
+impl SamplingContent {
+    /// The blocks, be they in a list or not.
+    pub fn blocks(&self) -> &[SamplingMessageContentBlock] {
+        match self {
+            Self::One(block) => std::slice::from_ref(block),
+            Self::Many(blocks) => blocks,
+        }
+    }
+}
+
+impl<B: Into<SamplingMessageContentBlock>> From<B> for SamplingContent {
+    fn from(block: B) -> Self {
+        Self::One(block.into())
+    }
+}
+
+impl Serialize for SamplingContent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::One(block) => block.serialize(serializer),
+            Self::Many(blocks) => blocks.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SamplingContent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ContentVisitor)
+    }
+}
+
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = SamplingContent;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a block of content or a list of blocks")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SamplingContent, A::Error> {
+        Deserialize::deserialize(MapAccessDeserializer::new(map)).map(SamplingContent::One)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<SamplingContent, A::Error> {
+        Deserialize::deserialize(SeqAccessDeserializer::new(list)).map(SamplingContent::Many)
+    }
+}
+
+/// A piece of a message, told apart by `type`.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SamplingMessageContentBlock {
+    /// A sound.
+    Audio(AudioContent),
+    /// A picture.
+    Image(ImageContent),
+    /// Words.
+    Text(TextContent),
+    /// What a tool returned.
+    ToolResult(ToolResultContent),
+    /// A tool the model wants to be used.
+    ToolUse(ToolUseContent),
+    /// A kind of content this revision does not define.
+    Other(OtherContent),
+}
+
+variants!(SamplingMessageContentBlock {
+    Audio(AudioContent),
+    Image(ImageContent),
+    Text(TextContent),
+    ToolResult(ToolResultContent),
+    ToolUse(ToolUseContent),
+    Other(OtherContent),
+});
+
+impl SamplingMessageContentBlock {
+    /// Plain words.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(TextContent::new(text))
+    }
+}
+
+impl Tagged for SamplingMessageContentBlock {
+    const TAG: &'static str = "type";
+
+    fn decode<'de, D: Deserializer<'de>>(tag: Option<&str>, object: D) -> Result<Self, D::Error> {
+        match tag.ok_or_else(|| de::Error::missing_field(Self::TAG))? {
+            "audio" => AudioContent::deserialize(object).map(Self::Audio),
+            "image" => ImageContent::deserialize(object).map(Self::Image),
+            "text" => TextContent::deserialize(object).map(Self::Text),
+            "tool_result" => ToolResultContent::deserialize(object).map(Self::ToolResult),
+            "tool_use" => ToolUseContent::deserialize(object).map(Self::ToolUse),
+            other => OtherContent::read(other, object).map(Self::Other),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SamplingMessageContentBlock {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_tagged(deserializer)
+    }
+}

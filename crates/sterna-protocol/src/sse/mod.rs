@@ -1,0 +1,7 @@
+//! Server-sent events, as bytes that have already arrived or will be sent.
+
+mod read;
+mod write;
+
+pub use read::{Event, EventTooLong, Reader};
+pub use write::{Frame, NotOneLine, write_keep_alive};

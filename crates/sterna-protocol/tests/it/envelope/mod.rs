@@ -1,0 +1,7 @@
+//! Reading and writing JSON-RPC messages.
+
+mod agreement;
+mod calls;
+mod reading;
+mod reference;
+mod writing;

@@ -1,0 +1,197 @@
+//! What a token is tied to: where, who and what was asked for.
+
+use std::fmt;
+
+use crate::canonical::{CanonicalError, canonical};
+use crate::digest::{DIGEST_LEN, Digest};
+
+/// Everything a token is tied to. A token opens only under the binding it was
+/// sealed with.
+///
+/// Built once for a request and used both to open the state that came with it
+/// and to seal the state that goes back. It holds digests only, so a log that
+/// prints it tells nothing.
+///
+/// # Examples
+///
+/// ```
+/// use sterna_seal::{Binding, Principal, Realm, Target};
+///
+/// let realm = Realm::new("https://tools.example", None);
+/// let deploy = Target::new("tools/call", "deploy");
+/// let alice = Principal::named("https://login.example", "alice", Some("editor"));
+///
+/// let asked = Binding::new(&realm, &alice, &deploy, Some(r#"{"env":"prod","n":1}"#))?;
+/// let retried = Binding::new(&realm, &alice, &deploy, Some(r#"{"n":1.0, "env":"prod"}"#))?;
+/// assert_eq!(asked, retried);
+/// # Ok::<(), sterna_seal::CanonicalError>(())
+/// ```
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub struct Binding {
+    realm: Realm,
+    seal: BindingSeal,
+}
+
+/// What a token itself carries of its binding, in 41 bytes.
+///
+/// `digest` covers principal, target and arguments and is what decides. The
+/// two marks only let the log say which of them was another one.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(crate) struct BindingSeal {
+    pub(crate) is_named: bool,
+    pub(crate) principal: [u8; MARK_LEN],
+    pub(crate) target: [u8; MARK_LEN],
+    pub(crate) digest: [u8; SEAL_LEN],
+}
+
+/// 192 bits: nobody finds two sets of arguments with one digest.
+pub(crate) const SEAL_LEN: usize = 24;
+
+pub(crate) const MARK_LEN: usize = 8;
+
+impl Binding {
+    /// Ties to a request for `target` made by `principal` in `realm`.
+    ///
+    /// `arguments` is the JSON text of the request's arguments as it arrived,
+    /// or `None` if this kind of request has none. Its order, spacing and
+    /// spelling do not matter (RFC 8785).
+    ///
+    /// # Errors
+    ///
+    /// [`CanonicalError`] if `arguments` is not JSON, or JSON that two readers
+    /// may understand differently. It is then the caller's request that is
+    /// refused as malformed.
+    pub fn new(
+        realm: &Realm,
+        principal: &Principal,
+        target: &Target,
+        arguments: Option<&str>,
+    ) -> Result<Self, CanonicalError> {
+        let arguments = arguments.map(canonical).transpose()?;
+        let digest = Digest::new("sterna binding v1")
+            .part(&[u8::from(principal.is_named)])
+            .part(&principal.digest)
+            .part(&target.digest)
+            .optional(arguments.as_deref())
+            .finish();
+        let seal = BindingSeal {
+            is_named: principal.is_named,
+            principal: first(&principal.digest),
+            target: first(&target.digest),
+            digest: first(&digest),
+        };
+        Ok(Self {
+            realm: *realm,
+            seal,
+        })
+    }
+
+    pub(crate) fn realm(&self) -> &[u8; DIGEST_LEN] {
+        &self.realm.digest
+    }
+
+    pub(crate) fn seal(&self) -> &BindingSeal {
+        &self.seal
+    }
+}
+
+impl fmt::Debug for Binding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Binding(..)")
+    }
+}
+
+/// Where tokens are valid: the audience that issues and takes them, and the
+/// tenant within it.
+///
+/// Part of the associated data, so a token of another realm does not even
+/// decrypt.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub struct Realm {
+    digest: [u8; DIGEST_LEN],
+}
+
+impl Realm {
+    /// `audience` names the service, usually its public URL; all replicas must
+    /// agree on it.
+    pub fn new(audience: &str, tenant: Option<&str>) -> Self {
+        let digest = Digest::new("sterna realm v1")
+            .part(audience.as_bytes())
+            .optional(tenant.map(str::as_bytes))
+            .finish();
+        Self { digest }
+    }
+}
+
+impl fmt::Debug for Realm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Realm(..)")
+    }
+}
+
+/// Who is calling. Nobody in particular and somebody never match.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub struct Principal {
+    is_named: bool,
+    digest: [u8; DIGEST_LEN],
+}
+
+impl Principal {
+    /// A caller that was not asked who they are.
+    pub const ANONYMOUS: Self = Self {
+        is_named: false,
+        digest: [0; DIGEST_LEN],
+    };
+
+    /// A caller whom `issuer` calls `subject`, acting through `client`.
+    pub fn named(issuer: &str, subject: &str, client: Option<&str>) -> Self {
+        let digest = Digest::new("sterna principal v1")
+            .part(issuer.as_bytes())
+            .part(subject.as_bytes())
+            .optional(client.map(str::as_bytes))
+            .finish();
+        Self {
+            is_named: true,
+            digest,
+        }
+    }
+}
+
+impl fmt::Debug for Principal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_named {
+            "Principal(named)"
+        } else {
+            "Principal(anonymous)"
+        })
+    }
+}
+
+/// What is called: a method and the name of its object, such as a tool.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub struct Target {
+    digest: [u8; DIGEST_LEN],
+}
+
+impl Target {
+    /// A server makes one for each thing it offers, once.
+    pub fn new(method: &str, name: &str) -> Self {
+        let digest = Digest::new("sterna target v1")
+            .part(method.as_bytes())
+            .part(name.as_bytes())
+            .finish();
+        Self { digest }
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Target(..)")
+    }
+}
+
+fn first<const N: usize>(digest: &[u8; DIGEST_LEN]) -> [u8; N] {
+    let mut bytes = [0; N];
+    bytes.copy_from_slice(&digest[..N]);
+    bytes
+}

@@ -1,0 +1,95 @@
+//! The flow a token belongs to, over all its rounds.
+
+use std::fmt;
+
+use crate::binding::Binding;
+use crate::digest::Digest;
+use crate::entropy::{Entropy, EntropyError};
+use crate::time::UnixMillis;
+
+/// One piece of work that goes on over several requests.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Flow {
+    /// Its name, the same in every round.
+    pub id: FlowId,
+    /// How many tokens it has been given, this one included.
+    pub round: u16,
+    /// When its first token was issued.
+    pub started_at: UnixMillis,
+}
+
+impl Flow {
+    /// A flow that is about to get its first token.
+    pub fn begin(id: FlowId, now: UnixMillis) -> Self {
+        Self {
+            id,
+            round: 1,
+            started_at: now,
+        }
+    }
+
+    /// The same flow, about to get its next token.
+    #[must_use]
+    pub fn next_round(self) -> Self {
+        Self {
+            round: self.round.saturating_add(1),
+            ..self
+        }
+    }
+}
+
+/// The name of a flow: 128 bits that no other flow has.
+#[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct FlowId([u8; 16]);
+
+impl FlowId {
+    /// Draws the id of a flow that begins with this request.
+    ///
+    /// The binding and the time go into it: two machines whose generators
+    /// repeat each other (after a fork, or cloned) still give the flows of
+    /// different callers different names.
+    ///
+    /// # Errors
+    ///
+    /// [`EntropyError`] if `entropy` has nothing to give.
+    pub fn mint(
+        binding: &Binding,
+        now: UnixMillis,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Self, EntropyError> {
+        let mut random = [0; 32];
+        entropy.fill(&mut random)?;
+        let digest = Digest::new("sterna flow id v1")
+            .part(&random)
+            .part(binding.realm())
+            .part(&binding.seal().digest)
+            .part(&now.get().to_be_bytes())
+            .finish();
+        let mut id = [0; 16];
+        id.copy_from_slice(&digest[..16]);
+        Ok(Self(id))
+    }
+
+    /// The id that `bytes` spell.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes of this id.
+    pub const fn to_bytes(self) -> [u8; 16] {
+        self.0
+    }
+}
+
+impl fmt::Display for FlowId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", u128::from_be_bytes(self.0))
+    }
+}
+
+impl fmt::Debug for FlowId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FlowId({self})")
+    }
+}

@@ -1,0 +1,96 @@
+//! State that a client carries and nobody but the server can read, forge, move
+//! or keep.
+//!
+//! A server that forgets everything between two requests of one flow gives its
+//! memory to the client, as a token. This crate makes that token: encrypted,
+//! tied to the caller and the request it was made for, valid for a limited
+//! time, sealed with a key that a fleet can rotate without losing one. It does
+//! not know what the payload means, reads no clock and draws no random bytes
+//! but from what it is handed.
+//!
+//! ```
+//! use sterna_seal::{
+//!     Binding, Draft, Flow, FlowId, Keyring, OpenError, Principal, Realm, Target, ThreadEntropy,
+//!     UnixMillis,
+//! };
+//!
+//! // Once, when the server starts.
+//! let ring = Keyring::generate(&mut ThreadEntropy)?;
+//! let realm = Realm::new("https://tools.example", None);
+//! let deploy = Target::new("tools/call", "deploy");
+//!
+//! // A request arrives, and the tool has a question: the state goes out.
+//! let now = UnixMillis::new(1_785_196_800_000);
+//! let alice = Principal::named("https://login.example", "alice", None);
+//! let binding = Binding::new(&realm, &alice, &deploy, Some(r#"{"service":"billing"}"#))?;
+//! let flow = Flow::begin(FlowId::mint(&binding, now, &mut ThreadEntropy)?, now);
+//! let draft = Draft::new(flow, b"what the tool knows so far");
+//! let token = ring.seal(&draft, &binding, now, &mut ThreadEntropy)?.token;
+//!
+//! // The client comes back, here or on another replica: the state comes in.
+//! let claims = ring.open(&token, &binding, now)?;
+//! assert_eq!(claims.content.inline(), Some(&b"what the tool knows so far"[..]));
+//! assert_eq!(claims.flow.next_round().round, 2);
+//!
+//! // Mallory has found the token in a log.
+//! let mallory = Principal::named("https://login.example", "mallory", None);
+//! let stolen = Binding::new(&realm, &mallory, &deploy, Some(r#"{"service":"billing"}"#))?;
+//! let refused = ring.open(&token, &stolen, now).unwrap_err();
+//! assert_eq!(refused, OpenError::OtherPrincipal); // for the log
+//! assert_eq!(OpenError::WIRE_MESSAGE, "Invalid or expired requestState"); // for Mallory
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - [`Keyring`] holds the keys; [`SharedKeyring`] lets them be reloaded.
+//! - [`Binding`] says what a token is tied to.
+//! - [`Keyring::seal`] and [`Keyring::open`] are the two verbs;
+//!   [`Keyring::seal_or_spill`] is for state too large to be carried.
+//!
+//! What each check stops, the bytes of a token and how to rotate keys are
+//! described in `docs/request-state.md`.
+
+mod time;
+
+mod entropy;
+mod key;
+mod key_text;
+mod keyring;
+mod secret;
+mod shared;
+
+mod binding;
+mod canonical;
+mod digest;
+
+mod blob;
+mod budget;
+mod claims;
+mod flow;
+mod lifetimes;
+mod open;
+mod seal;
+mod spill;
+
+mod cipher;
+mod hedge;
+mod padding;
+mod subkeys;
+mod v1;
+
+pub use binding::{Binding, Principal, Realm, Target};
+pub use blob::{BlobError, BlobFuture, BlobId, Spill};
+pub use budget::{Budget, OverBudget, Part};
+pub use canonical::CanonicalError;
+pub use claims::{Claims, Content, Payload};
+pub use entropy::{Entropy, EntropyError, OsEntropy, ThreadEntropy};
+pub use flow::{Flow, FlowId};
+pub use key::{Key, KeyId};
+pub use key_text::{KeyTextError, KeyTextFault};
+pub use keyring::{Keyring, KeyringError, RotateError};
+pub use lifetimes::Lifetimes;
+pub use open::OpenError;
+pub use seal::{Draft, SealError, Sealed};
+pub use secret::{SecretError, SecretKey, SecretText};
+pub use shared::{ReloadError, Reloaded, SharedKeyring};
+pub use spill::{LoadError, Spilled};
+pub use time::UnixMillis;

@@ -1,0 +1,112 @@
+//! What a secret is turned into before anything is sealed with it.
+
+use std::fmt;
+use std::hint::black_box;
+
+use ring::hkdf::{HKDF_SHA256, KeyType, Prk, Salt};
+use ring::hmac::{self, HMAC_SHA256};
+use zeroize::Zeroizing;
+
+use crate::cipher::KEY_LEN;
+use crate::hedge::{HedgeKey, NONCE_LEN};
+use crate::key::KeyId;
+use crate::secret::SecretKey;
+
+/// The keys of one secret, each for one purpose, derived once.
+pub(crate) struct Subkeys {
+    token: hmac::Key,
+    blob: hmac::Key,
+    hedge: HedgeKey,
+}
+
+impl Subkeys {
+    /// Boxed, because a moved key leaves a copy of itself behind.
+    pub(crate) fn derive(secret: &SecretKey) -> Box<Self> {
+        Self::expand(&extract(secret))
+    }
+
+    /// Keys that belong to no id, to spend the same work on an unknown one.
+    pub(crate) fn decoy(secret: &SecretKey) -> Box<Self> {
+        let mut bytes = Zeroizing::new([0; 32]);
+        fill(&extract(secret), "decoy", &mut *bytes);
+        Self::expand(&Salt::new(HKDF_SHA256, DOMAIN).extract(&*bytes))
+    }
+
+    fn expand(root: &Prk) -> Box<Self> {
+        Box::new(Self {
+            token: hmac_key(root, "token"),
+            blob: hmac_key(root, "blob"),
+            hedge: HedgeKey::new(|purpose, bytes| fill(root, purpose, bytes)),
+        })
+    }
+
+    /// The key that encrypts the one token with this nonce.
+    pub(crate) fn token_key(&self, nonce: &[u8; NONCE_LEN]) -> [u8; KEY_LEN] {
+        prf(&self.token, nonce)
+    }
+
+    pub(crate) fn blob(&self) -> &hmac::Key {
+        &self.blob
+    }
+
+    pub(crate) fn hedge(&self) -> &HedgeKey {
+        &self.hedge
+    }
+}
+
+impl fmt::Debug for Subkeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Subkeys(..)")
+    }
+}
+
+impl Drop for Subkeys {
+    fn drop(&mut self) {
+        // ring wipes nothing itself. Other keys written over these do it, and
+        // the black box keeps the compiler from leaving the writes out.
+        for key in [&mut self.token, &mut self.blob] {
+            *key = hmac::Key::new(HMAC_SHA256, &[0; 32]);
+            black_box(key);
+        }
+    }
+}
+
+/// 32 bytes that only the holder of `key` can tell from random ones.
+pub(crate) fn prf(key: &hmac::Key, input: &[u8]) -> [u8; KEY_LEN] {
+    let mut output = [0; KEY_LEN];
+    output.copy_from_slice(hmac::sign(key, input).as_ref());
+    output
+}
+
+pub(crate) fn key_id(secret: &SecretKey) -> KeyId {
+    let mut id = [0; 4];
+    fill(&extract(secret), "key id", &mut id);
+    KeyId::from_bytes(id)
+}
+
+fn extract(secret: &SecretKey) -> Prk {
+    Salt::new(HKDF_SHA256, DOMAIN).extract(secret.as_bytes())
+}
+
+fn hmac_key(root: &Prk, purpose: &str) -> hmac::Key {
+    let mut bytes = Zeroizing::new([0; 32]);
+    fill(root, purpose, &mut *bytes);
+    hmac::Key::new(HMAC_SHA256, &*bytes)
+}
+
+fn fill(root: &Prk, purpose: &str, bytes: &mut [u8]) {
+    root.expand(&[purpose.as_bytes()], Length(bytes.len()))
+        .and_then(|okm| okm.fill(bytes))
+        .expect("no purpose needs more than the 8160 bytes HKDF can give");
+}
+
+struct Length(usize);
+
+impl KeyType for Length {
+    fn len(&self) -> usize {
+        self.0
+    }
+}
+
+/// Frozen: another text makes other keys of the same secrets.
+const DOMAIN: &[u8] = b"sterna seal v1";

@@ -1,0 +1,12 @@
+//! What a server and an operator can rely on.
+#![cfg(test)]
+
+mod budget;
+mod golden;
+mod laws;
+mod operator_page;
+mod refusals;
+mod reload;
+mod rotation;
+mod spill;
+mod stage;

@@ -1,0 +1,37 @@
+//! Who is calling, and what they may ask for.
+//!
+//! An [`Authenticator`] looks at the head of a request and names a [`Caller`].
+//! [`ResourceServer`] does it as OAuth 2.1 says, [`StaticTokens`] with a list,
+//! and a server's own implementation in any other way. The [`Gate`] joins one of
+//! them with a [`ScopePolicy`]; the edge asks it before anything is read.
+
+mod authenticator;
+mod bearer;
+mod caller;
+mod challenge;
+mod claims;
+mod error;
+mod gate;
+mod jwks;
+mod jws;
+mod key_cache;
+mod keys_loaded;
+mod metadata;
+mod resource_server;
+mod scopes;
+mod source;
+mod static_tokens;
+
+pub use authenticator::{Authenticator, Denied, TokenFault, Verdict};
+pub use bearer::bearer;
+pub use caller::{Caller, Principal};
+pub(crate) use challenge::challenge;
+pub use error::ConfigError;
+pub use gate::Gate;
+pub use jws::Algorithm;
+pub use key_cache::KeyCacheConfig;
+pub use metadata::{ResourceMetadata, ResourceUri};
+pub use resource_server::{JwtConfig, ResourceServer};
+pub use scopes::{ScopePolicy, Scopes};
+pub use source::{JwksFile, JwksSource, Loading, SourceError};
+pub use static_tokens::StaticTokens;

@@ -1,0 +1,93 @@
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use sterna_protocol::elicitation::{ElicitAction, ElicitContent, ElicitResult, FormSchema};
+use sterna_protocol::json::JsonObject;
+use sterna_protocol::roots::{ListRootsResult, Root};
+use sterna_protocol::sampling::CreateMessageResult;
+
+use crate::cx::Refused;
+use crate::form::Form;
+
+/// The client's answers to what a low-level handler asked.
+///
+/// Every method gives `None` for an answer that is missing or does not fit its
+/// question: ask again. If the round before returned a state, only the keys it
+/// asked for are here; if it returned none, nothing is known of that round and
+/// all that the client sent is.
+#[derive(Clone, Default)]
+pub struct Answers(JsonObject);
+
+impl Answers {
+    pub(crate) fn new(answers: JsonObject) -> Self {
+        Self(answers)
+    }
+
+    /// The answer to a form made of the fields of `T`, or of one field named
+    /// `key`.
+    pub fn form<T: JsonSchema + DeserializeOwned>(&self, key: &str) -> Option<Result<T, Refused>> {
+        let form = Form::of::<T>().ok()?;
+        let content = match self.checked(key, &form.schema(key))? {
+            Ok(content) => content,
+            Err(refused) => return Some(Err(refused)),
+        };
+        form.read(key, &content).ok().map(Ok)
+    }
+
+    /// The answer to a form that was put together by hand.
+    #[must_use]
+    pub fn content(
+        &self,
+        key: &str,
+        schema: &FormSchema,
+    ) -> Option<Result<ElicitContent, Refused>> {
+        self.checked(key, schema)
+    }
+
+    /// Whether the user agreed to visit a URL.
+    #[must_use]
+    pub fn visit(&self, key: &str) -> Option<Result<(), Refused>> {
+        let result: ElicitResult = self.read(key)?;
+        Refused::from_action(&result.action)
+    }
+
+    /// What the model wrote.
+    #[must_use]
+    pub fn sample(&self, key: &str) -> Option<CreateMessageResult> {
+        self.read(key)
+    }
+
+    /// The client's roots.
+    #[must_use]
+    pub fn roots(&self, key: &str) -> Option<Vec<Root>> {
+        self.read(key).map(|result: ListRootsResult| result.roots)
+    }
+
+    /// Whether there are no answers at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn checked(&self, key: &str, schema: &FormSchema) -> Option<Result<ElicitContent, Refused>> {
+        let result: ElicitResult = self.read(key)?;
+        if result.action != ElicitAction::Accept {
+            return Some(Err(Refused::from_action(&result.action)?.err()?));
+        }
+        let content = result.content.unwrap_or_default();
+        schema.check(content).ok().map(Ok)
+    }
+
+    fn read<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        let answer = self.0.get(key).filter(|answer| answer.is_object())?;
+        answer.decode().ok()
+    }
+}
+
+impl fmt::Debug for Answers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys: Vec<_> = self.0.iter().map(|(key, _)| key).collect();
+        f.debug_tuple("Answers").field(&keys).finish()
+    }
+}

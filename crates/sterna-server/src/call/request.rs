@@ -1,0 +1,113 @@
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use http::Extensions;
+use sterna_protocol::capabilities::ClientCapabilities;
+use sterna_protocol::implementation::Implementation;
+use sterna_protocol::input::InputRequest;
+use sterna_protocol::meta::RequestMeta;
+
+use crate::auth::Caller;
+use crate::changes::Changes;
+use crate::core::Core;
+use crate::edge::Pass;
+use crate::form::NotAForm;
+use crate::rounds::Reporter;
+
+/// The request that is being served: who sent it and what came with it.
+///
+/// Cheap to clone. It is true of this request alone: the next round of the same
+/// flow may come over another connection, with other capabilities.
+#[derive(Clone)]
+pub struct Request(Arc<Facts>);
+
+pub(crate) struct Facts {
+    pub(crate) core: Arc<Core>,
+    pub(crate) meta: RequestMeta,
+    pub(crate) pass: Pass,
+    pub(crate) extensions: Extensions,
+    pub(crate) reporter: Option<Arc<Reporter>>,
+    /// A mistake of the author that no handler may hide.
+    pub(crate) mistake: OnceLock<NotAForm>,
+}
+
+impl Request {
+    pub(crate) fn new(facts: Facts) -> Self {
+        Self(Arc::new(facts))
+    }
+
+    /// What the server was given with [`Server::state`](crate::Server::state).
+    ///
+    /// # Panics
+    ///
+    /// The server was given no `T`. The call fails, and nothing else.
+    #[must_use]
+    pub fn state<T: Send + Sync + 'static>(&self) -> &T {
+        let state = self.0.core.states.get();
+        state.expect("a handler asks only for state that the server was given")
+    }
+
+    /// Who is calling, as the server's gate found out.
+    #[must_use]
+    pub fn caller(&self) -> &Caller {
+        self.0.pass.caller()
+    }
+
+    /// Who the client says it is. Good for display, not for decisions.
+    #[must_use]
+    pub fn client(&self) -> Option<&Implementation> {
+        self.0.meta.client_info.as_ref()
+    }
+
+    /// What the client declared on this request.
+    #[must_use]
+    pub fn capabilities(&self) -> &ClientCapabilities {
+        &self.0.meta.client_capabilities
+    }
+
+    /// Whether the client can be asked `question`.
+    #[must_use]
+    pub fn can_ask(&self, question: &InputRequest) -> bool {
+        let required = question.required_capabilities();
+        self.capabilities().missing(&required).is_none()
+    }
+
+    /// What layers around the server have put into the HTTP request.
+    #[must_use]
+    pub fn extensions(&self) -> &Extensions {
+        &self.0.extensions
+    }
+
+    /// Tells subscribers that something of the server has changed.
+    #[must_use]
+    pub fn changes(&self) -> &Changes {
+        &self.0.core.changes
+    }
+
+    pub(crate) fn pass(&self) -> &Pass {
+        &self.0.pass
+    }
+
+    pub(crate) fn reporter(&self) -> Option<&Arc<Reporter>> {
+        self.0.reporter.as_ref()
+    }
+
+    /// Notes a mistake of the author; the first one counts.
+    pub(crate) fn mistaken(&self, mistake: NotAForm) {
+        // A second mistake is found when the first has been put right.
+        let _ = self.0.mistake.set(mistake);
+    }
+
+    pub(crate) fn mistake(&self) -> Option<&NotAForm> {
+        self.0.mistake.get()
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("caller", self.caller())
+            .field("client", &self.client().map(|client| &client.name))
+            .finish_non_exhaustive()
+    }
+}

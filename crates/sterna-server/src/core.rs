@@ -1,0 +1,81 @@
+//! What all requests of one server share.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use sterna_flow::{Engine, Limits};
+use sterna_protocol::implementation::Implementation;
+use sterna_protocol::meta::ResultMeta;
+use sterna_seal::{Budget, Lifetimes, Realm, SharedKeyring};
+
+use crate::changes::Changes;
+use crate::edge::Shutdown;
+use crate::modern::Lists;
+use crate::offer::{Extensions, Offers};
+
+/// A server as it was built: it does not change while it runs.
+pub(crate) struct Core {
+    pub(crate) info: Implementation,
+    pub(crate) offers: Offers,
+    pub(crate) extensions: Extensions,
+    pub(crate) lists: Lists,
+    pub(crate) keys: Arc<SharedKeyring>,
+    pub(crate) realm: Realm,
+    pub(crate) lifetimes: Lifetimes,
+    pub(crate) budget: Budget,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) limits: Limits,
+    pub(crate) max_rounds: u32,
+    /// Which build this is, so that a flow knows whether another one began it.
+    pub(crate) build: [u8; 8],
+    pub(crate) overloaded: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+    pub(crate) changes: Changes,
+    pub(crate) states: States,
+}
+
+impl Core {
+    /// What every result says about itself (BASE-S15).
+    pub(crate) fn result_meta(&self) -> ResultMeta {
+        ResultMeta::of(self.info.clone())
+    }
+
+    pub(crate) fn has_resources(&self) -> bool {
+        self.offers.has_resources()
+    }
+
+    /// Whether anything completes arguments (COMP-S1).
+    pub(crate) fn completes(&self) -> bool {
+        self.offers.completes()
+    }
+
+    /// Whether a flow may go on here, rather than on another instance.
+    pub(crate) fn may_stay(&self, shutdown: &Shutdown) -> bool {
+        let overloaded = self.overloaded.as_ref().is_some_and(|is| is());
+        !overloaded && !shutdown.has_begun()
+    }
+}
+
+impl fmt::Debug for Core {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Core")
+            .field("info", &self.info.name)
+            .field("keys", &self.keys)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What an author gave the server for its handlers, one value of a type.
+#[derive(Default)]
+pub(crate) struct States(HashMap<TypeId, Box<dyn Any + Send + Sync>>);
+
+impl States {
+    pub(crate) fn put<T: Send + Sync + 'static>(&mut self, state: T) {
+        self.0.insert(TypeId::of::<T>(), Box::new(state));
+    }
+
+    pub(crate) fn get<T: 'static>(&self) -> Option<&T> {
+        self.0.get(&TypeId::of::<T>())?.downcast_ref()
+    }
+}

@@ -1,0 +1,131 @@
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin as Pinned;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use sterna_flow::{AskWithin, Pin};
+
+use super::Refused;
+use super::question::Question;
+
+/// A question on its way to its answer. Made by the verbs of
+/// [`Cx`](crate::Cx).
+///
+/// # Cancel safety
+///
+/// Dropping it withdraws the question; an answer that comes later is ignored.
+#[must_use = "a question is asked when it is awaited"]
+pub struct Ask<'a, T> {
+    waiting: Waiting<'a, T>,
+    /// Tells the question, which sits inside the flow, that there is one.
+    has_fallback: Arc<AtomicBool>,
+    fallback: Option<T>,
+}
+
+enum Waiting<'a, T> {
+    Patient(sterna_flow::Ask<'a, Question<T>>),
+    Within(AskWithin<'a, Question<T>>),
+    /// It cannot be asked, and the runner has been told.
+    Never,
+}
+
+impl<'a, T: Send + 'static> Ask<'a, T> {
+    pub(super) fn new(
+        ask: sterna_flow::Ask<'a, Question<T>>,
+        has_fallback: Arc<AtomicBool>,
+    ) -> Self {
+        Self {
+            waiting: Waiting::Patient(ask),
+            has_fallback,
+            fallback: None,
+        }
+    }
+
+    pub(super) fn never() -> Self {
+        Self {
+            waiting: Waiting::Never,
+            has_fallback: Arc::default(),
+            fallback: None,
+        }
+    }
+
+    /// Takes `value` if the client cannot be asked.
+    ///
+    /// Without a fallback such a client gets an error that names the
+    /// capability it lacks.
+    pub fn fallback(mut self, value: T) -> Self {
+        self.fallback = Some(value);
+        self.or_deny()
+    }
+
+    /// Goes on with [`Refused::CannotAsk`] if the client cannot be asked.
+    pub fn or_deny(self) -> Self {
+        self.has_fallback.store(true, Ordering::Relaxed);
+        self
+    }
+
+    /// Says how much of the question an answer is pinned to.
+    pub fn pin(mut self, pin: Pin) -> Self {
+        self.waiting = match self.waiting {
+            Waiting::Patient(ask) => Waiting::Patient(ask.pin(pin)),
+            other => other,
+        };
+        self
+    }
+
+    /// Accepts an answer that an older build recorded under the name `old`.
+    pub fn aka(mut self, old: &str) -> Self {
+        self.waiting = match self.waiting {
+            Waiting::Patient(ask) => Waiting::Patient(ask.aka(old)),
+            other => other,
+        };
+        self
+    }
+
+    /// Stops waiting after `duration`, counted from when it was first asked,
+    /// with [`Refused::TooLate`]. Comes last, after [`pin`](Self::pin) and
+    /// [`aka`](Self::aka).
+    pub fn deadline(mut self, duration: Duration) -> Self {
+        self.waiting = match self.waiting {
+            Waiting::Patient(ask) => Waiting::Within(ask.deadline(duration)),
+            other => other,
+        };
+        self
+    }
+}
+
+impl<T: Send + 'static> Future for Ask<'_, T> {
+    type Output = Result<T, Refused>;
+
+    fn poll(self: Pinned<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        let answer = match &mut this.waiting {
+            Waiting::Patient(ask) => ready!(Pinned::new(ask).poll(cx)),
+            Waiting::Within(ask) => match ready!(Pinned::new(ask).poll(cx)) {
+                Ok(answer) => answer,
+                Err(_) => Err(Refused::TooLate),
+            },
+            Waiting::Never => return Poll::Pending,
+        };
+        Poll::Ready(match answer {
+            Err(Refused::CannotAsk) => this.fallback.take().ok_or(Refused::CannotAsk),
+            answer => answer,
+        })
+    }
+}
+
+// Nothing in it is ever pinned.
+impl<T> Unpin for Ask<'_, T> {}
+
+impl<T> fmt::Debug for Ask<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.waiting {
+            Waiting::Patient(ask) => ask.fmt(f),
+            Waiting::Within(ask) => ask.fmt(f),
+            Waiting::Never => f.write_str("Ask(never)"),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What a handler is given: the flow's context and the verbs of MCP on it.
+
+mod ask;
+mod question;
+mod refused;
+mod script;
+
+use std::fmt;
+use std::ops::Deref;
+
+use http::Extensions;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sterna_protocol::elicitation::{ElicitRequestFormParams, ElicitRequestUrlParams, FormSchema};
+use sterna_protocol::input::InputRequest;
+use sterna_protocol::roots::Root;
+use sterna_protocol::sampling::{CreateMessageRequestParams, CreateMessageResult};
+use sterna_protocol::uri::Uri;
+
+pub use ask::Ask;
+pub(crate) use question::{CANNOT_ASK, Envelope};
+pub use refused::Refused;
+pub use script::Script;
+
+use crate::auth::Caller;
+use crate::call::Request;
+use crate::form::Form;
+use question::{Question, Reader};
+
+/// A handler's way to ask the client, on top of everything that
+/// [`sterna_flow::Cx`] remembers: steps, effects, time and randomness.
+///
+/// It belongs to one run of one handler: it cannot be cloned or moved into a
+/// task of its own.
+///
+/// # Examples
+///
+/// ```
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use sterna_server::{Cx, ToolError};
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Approval {
+///     /// Why is it safe to deploy?
+///     reason: String,
+/// }
+///
+/// async fn deploy(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+///     let approval: Approval = cx.ask("approval", "Deploy to production?").await?;
+///     Ok(format!("deployed: {}", approval.reason))
+/// }
+/// ```
+pub struct Cx<'a> {
+    flow: sterna_flow::Cx<'a>,
+    request: Request,
+}
+
+impl<'a> Cx<'a> {
+    pub(crate) fn new(flow: sterna_flow::Cx<'a>, request: Request) -> Self {
+        Self { flow, request }
+    }
+
+    /// Shows the user a form and waits for what is filled in.
+    ///
+    /// A struct has one field per member; a string, a number, a boolean, an
+    /// enum or a list of enum values is a form of one field, named `key`. The
+    /// answer is checked against the form before it is read, and asked for
+    /// again, with the reason, if it does not fit.
+    ///
+    /// A type that cannot be a form fails the call, and the log says why
+    /// (MR0201).
+    #[track_caller]
+    pub fn ask<T>(&self, key: &str, message: impl Into<String>) -> Ask<'a, T>
+    where
+        T: JsonSchema + DeserializeOwned + Send + 'static,
+    {
+        let form = match Form::of::<T>() {
+            Ok(form) => form,
+            Err(mistake) => {
+                self.request.mistaken(mistake);
+                return Ask::never();
+            }
+        };
+        let schema = form.schema(key);
+        let field = key.to_owned();
+        let reader = Reader::Form {
+            schema: schema.clone(),
+            read: Box::new(move |content| form.read(&field, content)),
+        };
+        let params = ElicitRequestFormParams::new(message, schema);
+        self.put(key, InputRequest::elicit(params), reader)
+    }
+
+    /// Asks the user to agree: `true` if they do, `false` if they decline.
+    #[track_caller]
+    pub fn confirm(&self, key: &str, message: impl Into<String>) -> Ask<'a, bool> {
+        let params = ElicitRequestFormParams::new(message, FormSchema::new());
+        self.put(key, InputRequest::elicit(params), Reader::CONFIRM)
+    }
+
+    /// Sends the user to `url`, for what must not pass through the client:
+    /// credentials, payments. Done when the user has agreed to go there; what
+    /// they did there the server learns from its own page.
+    #[track_caller]
+    pub fn ask_url(&self, key: &str, message: impl Into<String>, url: Uri) -> Ask<'a, ()> {
+        let params = ElicitRequestUrlParams::new(message, url);
+        self.put(key, InputRequest::elicit(params), Reader::VISIT)
+    }
+
+    /// Has the client's model write something.
+    #[track_caller]
+    pub fn sample(&self, key: &str, script: impl Into<Script>) -> Ask<'a, CreateMessageResult> {
+        let params: CreateMessageRequestParams = script.into().0;
+        self.put(key, InputRequest::create_message(params), Reader::SAMPLE)
+    }
+
+    /// Asks for the places the client works on.
+    #[track_caller]
+    pub fn roots(&self, key: &str) -> Ask<'a, Vec<Root>> {
+        self.put(key, InputRequest::list_roots(), Reader::ROOTS)
+    }
+
+    #[track_caller]
+    fn put<T: Send + 'static>(
+        &self,
+        key: &str,
+        request: InputRequest,
+        reader: Reader<T>,
+    ) -> Ask<'a, T> {
+        let question = Question::new(request, reader);
+        let fallback = question.fallback();
+        Ask::new(self.flow.ask(key, question), fallback)
+    }
+
+    /// A context whose names are apart from all others, for one row of a loop or
+    /// one branch of a `join!`.
+    #[must_use]
+    pub fn scope(&self, name: impl fmt::Display) -> Self {
+        Self::new(self.flow.scope(name), self.request.clone())
+    }
+
+    /// Runs a part of the handler whose details need not be kept: when it has
+    /// ended, its result takes the place of everything recorded inside.
+    #[track_caller]
+    pub fn memo<F, Fut>(
+        &self,
+        name: &str,
+        body: F,
+    ) -> impl Future<Output = Fut::Output> + use<'a, F, Fut>
+    where
+        F: FnOnce(Self) -> Fut,
+        Fut: Future,
+        Fut::Output: Serialize + DeserializeOwned,
+    {
+        let request = self.request.clone();
+        self.flow
+            .memo(name, move |flow| body(Cx::new(flow, request)))
+    }
+
+    /// The request that is being served.
+    #[must_use]
+    pub fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// What the server was given with [`Server::state`](crate::Server::state).
+    ///
+    /// # Panics
+    ///
+    /// The server was given no `T`. The call fails, and nothing else.
+    #[must_use]
+    pub fn state<T: Send + Sync + 'static>(&self) -> &T {
+        self.request.state()
+    }
+
+    /// Who is calling.
+    #[must_use]
+    pub fn caller(&self) -> &Caller {
+        self.request.caller()
+    }
+
+    /// What layers around the server have put into the HTTP request.
+    #[must_use]
+    pub fn extensions(&self) -> &Extensions {
+        self.request.extensions()
+    }
+}
+
+impl<'a> Deref for Cx<'a> {
+    type Target = sterna_flow::Cx<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.flow
+    }
+}
+
+impl fmt::Debug for Cx<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.flow.fmt(f)
+    }
+}

@@ -1,0 +1,46 @@
+//! Async functions of an author, and what they may return.
+
+mod prompt_result;
+mod request_error;
+mod resource_result;
+mod tool_error;
+mod tool_result;
+
+use std::pin::Pin;
+
+use serde_json::Value;
+use sterna_protocol::result::Outcome;
+
+pub use prompt_result::IntoPromptResult;
+pub use request_error::RequestError;
+pub use resource_result::IntoResourceResult;
+pub use tool_error::ToolError;
+pub use tool_result::{IntoToolResult, Json};
+
+use crate::call::{Answers, Call};
+use crate::cx::Cx;
+use crate::failure::Failure;
+
+/// A call in progress. It owns all it needs, because an answer that has become
+/// an event stream owns the call.
+pub(crate) type Boxed<T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send>>;
+
+/// How an offer is served.
+pub(crate) enum Way<T> {
+    /// By straight-line code that is replayed.
+    Flow(Box<Straight<T>>),
+    /// By code that returns its questions itself.
+    LowLevel(Box<LowLevel<T>>),
+}
+
+pub(crate) type Straight<T> = dyn Fn(Cx<'static>, &Value) -> Boxed<T> + Send + Sync;
+pub(crate) type LowLevel<T> = dyn Fn(Call, Answers) -> Boxed<Outcome<T>> + Send + Sync;
+
+impl<T> std::fmt::Debug for Way<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Flow(_) => "Flow",
+            Self::LowLevel(_) => "LowLevel",
+        })
+    }
+}

@@ -1,0 +1,63 @@
+use serde_json::{Value, json};
+use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
+
+use crate::cx::Refused;
+
+/// Why a prompt or a resource is not served, as the client is told it.
+///
+/// Unlike a tool, neither has a result that could say that something failed.
+/// Any `std::error::Error` becomes one through `?`; its text goes to the log
+/// and the client learns that there was an internal error.
+#[derive(Debug)]
+pub struct RequestError {
+    code: ErrorCode,
+    message: String,
+    data: Option<Value>,
+}
+
+impl RequestError {
+    /// The client is to blame: `message` says for what.
+    pub fn invalid_params(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::INVALID_PARAMS, message)
+    }
+
+    /// There is no resource at `uri`.
+    pub fn not_found(uri: &str) -> Self {
+        Self {
+            data: Some(json!({ "uri": uri })),
+            ..Self::invalid_params("Unknown resource")
+        }
+    }
+
+    /// The user did not answer.
+    pub fn refused(refused: Refused) -> Self {
+        Self::new(ErrorCode::INTERNAL_ERROR, refused.to_string())
+    }
+
+    fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+        }
+    }
+
+    pub(crate) fn to_wire(&self) -> ErrorObject {
+        let error = ErrorObject::new(self.code, self.message.clone());
+        match &self.data {
+            Some(data) => error.with_data(data.clone()),
+            None => error,
+        }
+    }
+}
+
+impl<E: std::error::Error + 'static> From<E> for RequestError {
+    fn from(error: E) -> Self {
+        let any: &dyn std::error::Error = &error;
+        if let Some(refused) = any.downcast_ref::<Refused>() {
+            return Self::refused(*refused);
+        }
+        tracing::error!(target: "sterna::handler", error = any, "a handler failed");
+        Self::new(ErrorCode::INTERNAL_ERROR, "Internal error")
+    }
+}

@@ -1,0 +1,113 @@
+//! Whether a request may come in at all, in the order the spec wants.
+
+use http::HeaderMap;
+use serde::Deserialize;
+use sterna_protocol::http::{HeaderMismatch, MCP_PROTOCOL_VERSION, RequestHeaders, mirrored_name};
+use sterna_protocol::jsonrpc::{DecodeError, Message, Request};
+use sterna_protocol::meta::RequestMeta;
+use sterna_protocol::methods::ClientRequest;
+use sterna_protocol::version::ProtocolVersion;
+
+use crate::core::Core;
+use crate::failure::Failure;
+
+/// Checks a request that could be read.
+pub(super) fn check(
+    core: &Core,
+    request: &Request<'_, ClientRequest>,
+    headers: &HeaderMap,
+) -> Result<(), Failure> {
+    let version = &meta(&request.params)?.protocol_version;
+    check_version(version, headers)?;
+    let name = match &request.params {
+        ClientRequest::CallTool(params) => Some(params.name.as_str()),
+        ClientRequest::GetPrompt(params) => Some(params.name.as_str()),
+        ClientRequest::ReadResource(params) => Some(params.uri.as_str()),
+        _ => None,
+    };
+    RequestHeaders::new(version.as_str(), &request.method, name)
+        .check(headers)
+        .map_err(Failure::Header)?;
+    if let ClientRequest::CallTool(params) = &request.params
+        && let Some(tool) = core.offers.tools.get(&params.name)
+    {
+        // HTTP-S14 to HTTP-S19
+        tool.headers
+            .check(params.arguments.as_ref(), headers)
+            .map_err(Failure::Header)?;
+    }
+    Ok(())
+}
+
+/// Finds out what is wrong with a request that could not be read: the earliest
+/// check it fails, not the one at which reading stopped.
+pub(super) fn explain(error: DecodeError, body: &[u8], headers: &HeaderMap) -> Failure {
+    match check_raw(body, headers) {
+        Err(failure) => failure,
+        Ok(()) => Failure::Decode(error),
+    }
+}
+
+/// Checks a request whose parameters have not been looked at.
+pub(super) fn check_raw(body: &[u8], headers: &HeaderMap) -> Result<(), Failure> {
+    #[derive(Deserialize)]
+    struct Params {
+        #[serde(rename = "_meta")]
+        meta: RequestMeta,
+    }
+    let Ok(Message::Request(request)) = Message::raw(body) else {
+        return Ok(());
+    };
+    if !headers.contains_key(MCP_PROTOCOL_VERSION) {
+        return Err(missing_version());
+    }
+    // BASE-S12
+    let without_meta = || Failure::Params("_meta");
+    let params = request.params.ok_or_else(without_meta)?;
+    let Params { meta } = serde_json::from_str(params.get()).map_err(|_| without_meta())?;
+    let version = &meta.protocol_version;
+    check_version(version, headers)?;
+    let name = mirrored_name(&request.method, params);
+    RequestHeaders::new(version.as_str(), &request.method, name.as_deref())
+        .check(headers)
+        .map_err(Failure::Header)
+}
+
+fn check_version(version: &ProtocolVersion, headers: &HeaderMap) -> Result<(), Failure> {
+    // HTTP-S13
+    let header = headers
+        .get(MCP_PROTOCOL_VERSION)
+        .ok_or_else(missing_version)?;
+    // HTTP-S11: before the version itself is judged.
+    if header.as_bytes() != version.as_str().as_bytes() {
+        let differs = HeaderMismatch::Differs(MCP_PROTOCOL_VERSION);
+        return Err(Failure::Header(differs));
+    }
+    match version {
+        ProtocolVersion::V2026_07_28 => Ok(()),
+        // VER-S1
+        other => Err(Failure::Version(other.clone())),
+    }
+}
+
+fn missing_version() -> Failure {
+    Failure::Header(HeaderMismatch::Missing(MCP_PROTOCOL_VERSION))
+}
+
+/// What makes a request stand alone.
+fn meta(request: &ClientRequest) -> Result<&RequestMeta, Failure> {
+    Ok(match request {
+        ClientRequest::CallTool(params) => &params.meta,
+        ClientRequest::CompleteArgument(params) => &params.meta,
+        ClientRequest::Discover(params) => &params.meta,
+        ClientRequest::GetPrompt(params) => &params.meta,
+        ClientRequest::ListPrompts(params)
+        | ClientRequest::ListResourceTemplates(params)
+        | ClientRequest::ListResources(params)
+        | ClientRequest::ListTools(params) => &params.meta,
+        ClientRequest::ReadResource(params) => &params.meta,
+        ClientRequest::SubscriptionsListen(params) => &params.meta,
+        // A method that the protocol crate learns before we do.
+        _ => return Err(Failure::UnknownMethod),
+    })
+}

@@ -1,0 +1,139 @@
+//! From a request to whatever answers it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use http::Response;
+use sterna_protocol::completion::{
+    CompleteRequestParams, CompleteResult, Completion, CompletionReference,
+};
+use sterna_protocol::jsonrpc::RequestId;
+use sterna_protocol::methods::ClientRequest;
+use sterna_protocol::result::Complete;
+
+use super::lists::List;
+use super::write::Answer;
+use super::{calls, listen};
+use crate::core::Core;
+use crate::edge::{EdgeBody, Inbound};
+use crate::failure::{Failure, Kind};
+use crate::offer::Typed;
+
+/// Answers a request that has been admitted.
+pub(super) async fn dispatch(
+    core: Arc<Core>,
+    inbound: Inbound,
+    id: RequestId,
+    request: ClientRequest,
+) -> Response<EdgeBody> {
+    let (method, name) = (request.method().as_str(), name_of(&request));
+    if let Err(refusal) = inbound.pass.may(method, name) {
+        return refusal.into_response();
+    }
+    let accepts = inbound.accepts;
+    let answered = match request {
+        ClientRequest::CallTool(params) => return calls::tool(core, inbound, id, params).await,
+        ClientRequest::GetPrompt(params) => return calls::prompt(core, inbound, id, params).await,
+        ClientRequest::ReadResource(params) => {
+            return calls::resource(core, inbound, id, params).await;
+        }
+        ClientRequest::SubscriptionsListen(params) => {
+            return listen::listen(&core, &inbound, id, params);
+        }
+        ClientRequest::Discover(_) => Ok(Answer::cached(&id, &[&core.lists.discover])),
+        ClientRequest::ListTools(params) if !core.offers.tools.is_empty() => {
+            page(&core, &id, &core.lists.tools, method, params.cursor)
+        }
+        ClientRequest::ListPrompts(params) if !core.offers.prompts.is_empty() => {
+            page(&core, &id, &core.lists.prompts, method, params.cursor)
+        }
+        ClientRequest::ListResources(params) if core.has_resources() => {
+            page(&core, &id, &core.lists.resources, method, params.cursor)
+        }
+        ClientRequest::ListResourceTemplates(params) if core.has_resources() => {
+            page(&core, &id, &core.lists.templates, method, params.cursor)
+        }
+        ClientRequest::CompleteArgument(params) if core.completes() => {
+            complete(&core, &id, params).await
+        }
+        // What was not declared is not served (PROMPT-B1).
+        _ => Err(Failure::UnknownMethod),
+    };
+    match answered {
+        Ok(answer) => answer.plain(accepts),
+        Err(failure) => Answer::failed(Some(&id), &failure).plain(accepts),
+    }
+}
+
+fn name_of(request: &ClientRequest) -> Option<&str> {
+    match request {
+        ClientRequest::CallTool(params) => Some(&params.name),
+        ClientRequest::GetPrompt(params) => Some(&params.name),
+        ClientRequest::ReadResource(params) => Some(&params.uri),
+        _ => None,
+    }
+}
+
+fn page(
+    core: &Core,
+    id: &RequestId,
+    list: &List,
+    method: &'static str,
+    cursor: Option<String>,
+) -> Result<Answer, Failure> {
+    let (page, next) = list.page(core, method, cursor.as_deref())?;
+    Ok(match next {
+        None => Answer::cached(id, &[page, b"}"]),
+        // A token has no character that JSON would escape.
+        Some(next) => Answer::cached(
+            id,
+            &[page, br#","nextCursor":""#, next.as_bytes(), br#""}"#],
+        ),
+    })
+}
+
+async fn complete(
+    core: &Core,
+    id: &RequestId,
+    params: CompleteRequestParams,
+) -> Result<Answer, Failure> {
+    let unknown = || Failure::Unknown(Kind::Template);
+    let argument = params.argument;
+    let completers = match &params.reference {
+        CompletionReference::Prompt(reference) => {
+            let prompt = core
+                .offers
+                .prompts
+                .get(&reference.name)
+                .ok_or_else(unknown)?;
+            let mut arguments = prompt.wire.arguments.iter().flatten();
+            // COMP-S4
+            if !arguments.any(|known| known.name == argument.name) {
+                return Err(Failure::Params("argument"));
+            }
+            &prompt.completers
+        }
+        CompletionReference::ResourceTemplate(reference) => {
+            let template = core
+                .offers
+                .templates
+                .get(&reference.uri)
+                .ok_or_else(unknown)?;
+            if !template.has_variable(&argument.name) {
+                return Err(Failure::Params("argument"));
+            }
+            &template.completers
+        }
+        _ => return Err(unknown()),
+    };
+    let settled: BTreeMap<String, String> = params
+        .context
+        .and_then(|context| context.arguments)
+        .unwrap_or_default();
+    let typed = Typed::new(argument.value, settled);
+    let values = completers.complete(&argument.name, typed).await;
+    // COMP-S7: a completion cuts itself off at a hundred values.
+    let mut result = CompleteResult::new(Completion::new(values));
+    result.meta = Some(core.result_meta());
+    Ok(Answer::done(id.clone(), &Complete(result)))
+}

@@ -1,0 +1,74 @@
+//! Methods that an extension brings.
+
+use std::sync::{Arc, OnceLock};
+
+use http::Response;
+use serde_json::{Value, json};
+use sterna_protocol::capabilities::ClientCapabilities;
+use sterna_protocol::jsonrpc::{Message, RequestId};
+use sterna_protocol::meta::RequestMeta;
+
+use super::admit;
+use super::write::Answer;
+use crate::call::{Facts, Request};
+use crate::core::Core;
+use crate::edge::{EdgeBody, Inbound};
+use crate::failure::Failure;
+
+/// Serves `method`, which the core protocol does not have.
+pub(super) async fn serve(
+    core: Arc<Core>,
+    inbound: Inbound,
+    id: RequestId,
+    method: &str,
+) -> Response<EdgeBody> {
+    if let Err(refusal) = inbound.pass.may(method, None) {
+        return refusal.into_response();
+    }
+    let accepts = inbound.accepts;
+    let deadline = inbound.deadline;
+    let serving = tokio::time::timeout_at(deadline.into(), result(core, inbound, method)).await;
+    match serving.unwrap_or(Err(Failure::TimedOut)) {
+        Ok(result) => Answer::done(id, &result),
+        Err(failure) => Answer::failed(Some(&id), &failure),
+    }
+    .plain(accepts)
+}
+
+async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value, Failure> {
+    admit::check_raw(&inbound.body, &inbound.head.headers)?;
+    let served = core.extensions.method(method);
+    let served = served.ok_or(Failure::UnknownMethod)?;
+    let Ok(Message::Request(request)) = Message::raw(&inbound.body) else {
+        return Err(Failure::Params("_meta"));
+    };
+    let params = request.params.map_or("{}", |params| params.get());
+    let params: Value = serde_json::from_str(params).map_err(|_| Failure::Params("_meta"))?;
+    let meta: RequestMeta =
+        serde_json::from_value(params["_meta"].clone()).map_err(|_| Failure::Params("_meta"))?;
+    if let Some(needed) = &served.needs
+        && !meta.client_capabilities.has_extension(needed.as_str())
+    {
+        let needed = ClientCapabilities::default().with_extension(needed);
+        return Err(Failure::Capability(Box::new(needed)));
+    }
+    let request = Request::new(Facts {
+        core: Arc::clone(&core),
+        meta,
+        pass: inbound.pass,
+        extensions: inbound.head.extensions,
+        reporter: None,
+        mistake: OnceLock::new(),
+    });
+    let mut result = (served.serve)(request, params).await?;
+    let Some(members) = result.as_object_mut() else {
+        tracing::error!(target: "sterna::server", method, "a result is no object");
+        return Err(Failure::Internal);
+    };
+    // BASE-S3, BASE-S15
+    members.entry("resultType").or_insert(json!("complete"));
+    members
+        .entry("_meta")
+        .or_insert_with(|| json!(core.result_meta()));
+    Ok(result)
+}

@@ -1,0 +1,90 @@
+//! `subscriptions/listen`: a stream that stays open.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::Response;
+use sterna_protocol::jsonrpc::RequestId;
+use sterna_protocol::result::Complete;
+use sterna_protocol::subscription::{
+    SubscriptionFilter, SubscriptionsAcknowledgedNotificationParams,
+    SubscriptionsListenRequestParams, SubscriptionsListenResult,
+};
+
+use super::write::Answer;
+use crate::changes::event;
+use crate::core::Core;
+use crate::edge::{EdgeBody, Events, Inbound, Inbox, reply};
+
+/// Opens a subscription.
+pub(super) fn listen(
+    core: &Core,
+    inbound: &Inbound,
+    id: RequestId,
+    params: SubscriptionsListenRequestParams,
+) -> Response<EdgeBody> {
+    let filter = core.honoured(params.notifications);
+    let inbox = core.changes.subscribe(id.clone(), filter.clone());
+    // SUB-S2: the acknowledgement comes first.
+    let acknowledged = SubscriptionsAcknowledgedNotificationParams::new(id.clone(), filter);
+    let acknowledged = event("notifications/subscriptions/acknowledged", &acknowledged);
+    // SUB-S3: a stream that we end is ended with a result.
+    let mut result = SubscriptionsListenResult::new(id.clone());
+    result.meta.server_info = Some(core.info.clone());
+    let end = Answer::done(id, &Complete(result)).event();
+    let shutdown = inbound.shutdown.clone();
+    reply::listening(Listening {
+        first: VecDeque::from([acknowledged.into()]),
+        inbox: Some(inbox),
+        end: Some(end),
+        leaving: Box::pin(async move { shutdown.begun().await }),
+    })
+}
+
+impl Core {
+    /// The part of a filter that this server keeps (SUB-S5).
+    fn honoured(&self, wanted: SubscriptionFilter) -> SubscriptionFilter {
+        let has_resources = self.has_resources();
+        let mut filter = SubscriptionFilter::default();
+        filter.tools_list_changed = wanted
+            .tools_list_changed
+            .filter(|_| !self.offers.tools.is_empty());
+        filter.prompts_list_changed = wanted
+            .prompts_list_changed
+            .filter(|_| !self.offers.prompts.is_empty());
+        filter.resources_list_changed = wanted.resources_list_changed.filter(|_| has_resources);
+        filter.resource_subscriptions = wanted.resource_subscriptions.filter(|_| has_resources);
+        filter
+    }
+}
+
+/// An open subscription. The connection polls it; dropping it ends it.
+struct Listening {
+    first: VecDeque<Bytes>,
+    inbox: Option<Inbox>,
+    end: Option<Bytes>,
+    leaving: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl Events for Listening {
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let this = &mut *self;
+        if let Some(event) = this.first.pop_front() {
+            return Poll::Ready(Some(event));
+        }
+        if let Some(inbox) = &this.inbox {
+            match inbox.poll_event(cx) {
+                Poll::Ready(Some(event)) => return Poll::Ready(Some(event)),
+                // We have ended it, because it lagged too far behind.
+                Poll::Ready(None) => this.inbox = None,
+                Poll::Pending => match this.leaving.as_mut().poll(cx) {
+                    Poll::Ready(()) => this.inbox = None,
+                    Poll::Pending => return Poll::Pending,
+                },
+            }
+        }
+        Poll::Ready(this.end.take())
+    }
+}

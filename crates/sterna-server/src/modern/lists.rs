@@ -1,0 +1,175 @@
+//! Lists and the answer to `server/discover`, written once.
+
+use bytes::Bytes;
+use ring::digest::{SHA256, digest};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use sterna_protocol::caching::Cacheable;
+use sterna_protocol::caching::Caching;
+use sterna_protocol::discover::DiscoverResult;
+use sterna_protocol::meta::ResultMeta;
+use sterna_protocol::result::Complete;
+use sterna_seal::{Binding, Draft, Flow, FlowId, Principal, Target, ThreadEntropy};
+
+use crate::core::Core;
+use crate::failure::Failure;
+use crate::offer::Offers;
+use crate::rounds::now;
+
+/// Everything that is the same for every request.
+#[derive(Debug)]
+pub(crate) struct Lists {
+    pub(crate) discover: Bytes,
+    pub(crate) tools: List,
+    pub(crate) prompts: List,
+    pub(crate) resources: List,
+    pub(crate) templates: List,
+}
+
+impl Lists {
+    pub(crate) fn write(
+        offers: &Offers,
+        discover: DiscoverResult,
+        caching: &Caching,
+        page: usize,
+        meta: &ResultMeta,
+    ) -> Self {
+        let mut discover = discover.with_caching(caching.clone());
+        discover.meta = Some(meta.clone());
+        let write = |member, items| List::write(member, items, caching, page, meta);
+        Self {
+            discover: text(&Complete(discover)).into(),
+            tools: write(
+                "tools",
+                offers.tools.iter().map(|tool| value(&tool.wire)).collect(),
+            ),
+            prompts: write(
+                "prompts",
+                offers
+                    .prompts
+                    .iter()
+                    .map(|prompt| value(&prompt.wire))
+                    .collect(),
+            ),
+            resources: write(
+                "resources",
+                offers
+                    .resources
+                    .iter()
+                    .map(|one| value(&one.wire))
+                    .collect(),
+            ),
+            templates: write(
+                "resourceTemplates",
+                offers
+                    .templates
+                    .iter()
+                    .map(|one| value(&one.wire))
+                    .collect(),
+            ),
+        }
+    }
+}
+
+/// A list in pages, in the order of registration (TOOL-S4).
+#[derive(Debug)]
+pub(crate) struct List {
+    /// Each a result without its closing brace, so that a cursor can follow.
+    pages: Vec<Bytes>,
+    /// Which list this is, so that no cursor of another one fits.
+    mark: [u8; 8],
+}
+
+impl List {
+    fn write(
+        member: &str,
+        items: Vec<Value>,
+        caching: &Caching,
+        page: usize,
+        meta: &ResultMeta,
+    ) -> Self {
+        let result = |items: &[Value]| {
+            let mut result = Map::new();
+            result.insert("resultType".to_owned(), json!("complete"));
+            result.insert(member.to_owned(), json!(items));
+            result.insert("ttlMs".to_owned(), json!(caching.ttl_ms));
+            result.insert("cacheScope".to_owned(), json!(caching.scope));
+            result.insert("_meta".to_owned(), value(meta));
+            let mut text = text(&result);
+            text.pop();
+            Bytes::from(text)
+        };
+        let mut pages: Vec<Bytes> = items.chunks(page.max(1)).map(result).collect();
+        if pages.is_empty() {
+            pages.push(result(&[]));
+        }
+        let all: Vec<u8> = pages.iter().flatten().copied().collect();
+        let mut mark = [0; 8];
+        mark.copy_from_slice(&digest(&SHA256, &all).as_ref()[..8]);
+        Self { pages, mark }
+    }
+
+    /// The page at `cursor`, and the cursor of the next one.
+    ///
+    /// # Errors
+    ///
+    /// A cursor that this list never gave out is -32602 (PAGE-S1).
+    pub(crate) fn page(
+        &self,
+        core: &Core,
+        method: &'static str,
+        cursor: Option<&str>,
+    ) -> Result<(&Bytes, Option<String>), Failure> {
+        let at = match cursor {
+            None => 0,
+            Some(cursor) => self
+                .open(core, method, cursor)
+                .ok_or(Failure::Params("cursor"))?,
+        };
+        let page = self.pages.get(at).ok_or(Failure::Params("cursor"))?;
+        let next = at + 1;
+        if next == self.pages.len() {
+            return Ok((page, None));
+        }
+        Ok((page, Some(self.seal(core, method, next)?)))
+    }
+
+    fn seal(&self, core: &Core, method: &'static str, page: usize) -> Result<String, Failure> {
+        let page = u32::try_from(page).map_err(|_| Failure::Internal)?;
+        let mut payload = self.mark.to_vec();
+        payload.extend_from_slice(&page.to_be_bytes());
+        let flow = Flow::begin(FlowId::from_bytes([0; 16]), now());
+        let draft = Draft::new(flow, &payload);
+        let binding = binding(core, method)?;
+        let sealed = core
+            .keys
+            .current()
+            .seal(&draft, &binding, now(), &mut ThreadEntropy);
+        sealed.map(|sealed| sealed.token).map_err(|error| {
+            tracing::error!(target: "sterna::server", %error, "a cursor cannot be sealed");
+            Failure::Internal
+        })
+    }
+
+    fn open(&self, core: &Core, method: &'static str, cursor: &str) -> Option<usize> {
+        let binding = binding(core, method).ok()?;
+        let claims = core.keys.current().open(cursor, &binding, now()).ok()?;
+        let page = claims.content.inline()?.strip_prefix(&self.mark)?;
+        usize::try_from(u32::from_be_bytes(page.try_into().ok()?)).ok()
+    }
+}
+
+/// Cursors are the same for every caller, as the lists are.
+fn binding(core: &Core, method: &'static str) -> Result<Binding, Failure> {
+    let target = Target::new(method, "cursor");
+    let binding = Binding::new(&core.realm, &Principal::ANONYMOUS, &target, None);
+    binding.map_err(|_| Failure::Internal)
+}
+
+fn value(wire: &impl Serialize) -> Value {
+    serde_json::to_value(wire).expect("wire types have string keys only")
+}
+
+fn text(wire: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(wire).expect("wire types have string keys only")
+}

@@ -1,0 +1,66 @@
+//! Requests of 2026-07-28, each of which stands alone.
+
+mod admit;
+mod calls;
+mod dispatch;
+mod extension;
+mod listen;
+mod lists;
+mod write;
+
+use std::sync::Arc;
+
+use http::{Response, StatusCode};
+use serde::de::IgnoredAny;
+use sterna_protocol::jsonrpc::{DecodeError, Message};
+use sterna_protocol::methods::{ClientNotification, ClientRequest};
+
+pub(crate) use lists::Lists;
+
+use crate::core::Core;
+use crate::edge::{EdgeBody, Inbound, reply};
+use write::Answer;
+
+/// What a client may send. It sends no answers: nothing is asked of it but in
+/// results.
+type FromClient<'a> = Message<'a, ClientRequest, ClientNotification, IgnoredAny>;
+
+/// Answers one POST.
+pub(crate) async fn answer(core: Arc<Core>, inbound: Inbound) -> Response<EdgeBody> {
+    // Cheap: the bytes are shared, and the request borrows from them.
+    let body = inbound.body.clone();
+    match FromClient::decode(&body) {
+        Ok(Message::Request(request)) => {
+            if let Err(failure) = admit::check(&core, &request, &inbound.head.headers) {
+                return Answer::failed(Some(&request.id), &failure).plain(inbound.accepts);
+            }
+            dispatch::dispatch(core, inbound, request.id, request.params).await
+        }
+        // HTTP-S5. On HTTP a client cancels by closing the stream, so there is nothing to do.
+        Ok(Message::Notification(_)) => reply::accepted(),
+        Ok(Message::Result(_) | Message::Error(_)) => not_accepted(),
+        Err(DecodeError::UnknownMethod {
+            id: Some(id),
+            method,
+        }) if core.extensions.method(&method).is_some() => {
+            extension::serve(core, inbound, id, &method).await
+        }
+        Err(error) if error.request_id().is_none() && is_notification(&body) => not_accepted(),
+        Err(error) => {
+            let id = error.request_id().cloned();
+            let failure = admit::explain(error, &body, &inbound.head.headers);
+            Answer::failed(id.as_ref(), &failure).plain(inbound.accepts)
+        }
+    }
+}
+
+/// HTTP-S6, BASE-B7: what is no request is refused by its status alone.
+fn not_accepted() -> Response<EdgeBody> {
+    let mut response = Response::new(EdgeBody::empty());
+    *response.status_mut() = StatusCode::BAD_REQUEST;
+    response
+}
+
+fn is_notification(body: &[u8]) -> bool {
+    matches!(Message::raw(body), Ok(Message::Notification(_)))
+}

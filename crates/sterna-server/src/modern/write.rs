@@ -1,0 +1,107 @@
+//! Answers as bytes, in the shape the client reads.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use serde::Serialize;
+use sterna_protocol::jsonrpc::{ErrorResponse, RequestId, ResultResponse};
+use sterna_protocol::sse::Frame;
+
+use crate::edge::{Accepts, EdgeBody, Events, Refusal, reply};
+use crate::failure::Failure;
+
+/// The answer to one request, written down.
+pub(super) struct Answer {
+    status: StatusCode,
+    message: Vec<u8>,
+    /// What the edge would say instead, with the headers that belong to it.
+    refusal: Option<Box<Refusal>>,
+}
+
+impl Answer {
+    /// The good answer to the request `id`.
+    pub(super) fn done(id: RequestId, result: &impl Serialize) -> Self {
+        let mut message = Vec::with_capacity(256);
+        match ResultResponse::new(id.clone(), result).encode(&mut message) {
+            Ok(()) => Self::ok(message),
+            Err(error) => {
+                tracing::error!(target: "sterna::server", %error, "a result has no JSON form");
+                Self::failed(Some(&id), &Failure::Internal)
+            }
+        }
+    }
+
+    /// A result that was written when the server was built.
+    pub(super) fn cached(id: &RequestId, parts: &[&[u8]]) -> Self {
+        let size: usize = parts.iter().map(|part| part.len()).sum();
+        let mut message = Vec::with_capacity(size + 64);
+        message.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+        serde_json::to_writer(&mut message, id).expect("an id is a string or a number");
+        message.extend_from_slice(br#","result":"#);
+        for part in parts {
+            message.extend_from_slice(part);
+        }
+        message.push(b'}');
+        Self::ok(message)
+    }
+
+    /// The bad answer to the request `id`, if that could be read.
+    pub(super) fn failed(id: Option<&RequestId>, failure: &Failure) -> Self {
+        let (status, error) = failure.to_wire();
+        let mut message = Vec::with_capacity(128);
+        ErrorResponse::new(id.cloned(), error)
+            .encode(&mut message)
+            .expect("an error holds JSON only");
+        Self {
+            status,
+            message,
+            refusal: match failure {
+                Failure::Forbidden(refusal) => Some(refusal.clone()),
+                _ => None,
+            },
+        }
+    }
+
+    fn ok(message: Vec<u8>) -> Self {
+        Self {
+            status: StatusCode::OK,
+            message,
+            refusal: None,
+        }
+    }
+
+    /// The answer as one document, or as one event for a client that reads
+    /// nothing else.
+    pub(super) fn plain(self, accepts: Accepts) -> Response<EdgeBody> {
+        if let Some(refusal) = self.refusal {
+            return refusal.into_response();
+        }
+        if accepts.json() || self.status != StatusCode::OK {
+            return reply::json(self.status, self.message);
+        }
+        reply::events(Once(Some(self.event())))
+    }
+
+    /// The answer as the last event of a stream.
+    pub(super) fn event(self) -> Bytes {
+        let mut event = Vec::with_capacity(self.message.len() + 8);
+        let written = Frame::new().write(&mut event, |data| {
+            data.extend_from_slice(&self.message);
+            Ok::<_, std::convert::Infallible>(())
+        });
+        match written {
+            Ok(()) => event.into(),
+        }
+    }
+}
+
+/// A stream of one event.
+struct Once(Option<Bytes>);
+
+impl Events for Once {
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        Poll::Ready(self.0.take())
+    }
+}

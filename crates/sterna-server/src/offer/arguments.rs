@@ -1,0 +1,93 @@
+//! The arguments of a handler: from a Rust type to a schema, and back.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+/// The schema of `A` as the schema of an object of arguments.
+///
+/// # Errors
+///
+/// `A` is neither an object nor nothing.
+pub(super) fn schema_of<A: JsonSchema>() -> Result<Map<String, Value>, String> {
+    let Value::Object(schema) = root::<A>() else {
+        return Err(not_an_object::<A>());
+    };
+    match schema.get("type").and_then(Value::as_str) {
+        Some("object") => Ok(schema),
+        Some("null") => {
+            let nothing = json!({"type": "object", "additionalProperties": false});
+            Ok(nothing.as_object().cloned().unwrap_or_default())
+        }
+        _ => Err(not_an_object::<A>()),
+    }
+}
+
+/// Any JSON Schema of `T`, for what a tool returns.
+pub(super) fn root<T: JsonSchema>() -> Value {
+    // 2020-12 is what a schema is that does not say so (BASE-B12).
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
+    settings.into_generator().into_root_schema_for::<T>().into()
+}
+
+/// Reads the arguments of one call. `()` takes none.
+pub(super) fn read<A: JsonSchema + DeserializeOwned>(arguments: &Value) -> serde_json::Result<A> {
+    // What takes nothing reads `null`, and an empty object is nothing.
+    match A::deserialize(arguments) {
+        Err(_) if arguments.as_object().is_some_and(Map::is_empty) => A::deserialize(&Value::Null),
+        read => read,
+    }
+}
+
+fn not_an_object<A>() -> String {
+    format!(
+        "takes arguments of type `{}`, which is no object",
+        std::any::type_name::<A>()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[track_caller]
+    fn check<A: JsonSchema>(expected: Expect) {
+        let shown = schema_of::<A>().map_or_else(|error| error, |schema| json!(schema).to_string());
+        expected.assert_eq(&shown);
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Deploy {
+        /// What to deploy
+        service: String,
+        replicas: Option<u8>,
+    }
+
+    #[test]
+    fn a_struct_is_an_object_of_arguments() {
+        check::<Deploy>(expect![[
+            r#"{"type":"object","properties":{"service":{"type":"string","description":"What to deploy"},"replicas":{"type":["integer","null"],"format":"uint8","minimum":0,"maximum":255}},"required":["service"],"title":"Deploy"}"#
+        ]]);
+    }
+
+    #[test]
+    fn nothing_is_an_object_without_members() {
+        check::<()>(expect![[
+            r#"{"type":"object","additionalProperties":false}"#
+        ]]);
+        assert!(read::<()>(&json!({})).is_ok());
+        assert!(read::<()>(&json!({"a": 1})).is_err());
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused_by_name() {
+        check::<String>(expect![
+            "takes arguments of type `alloc::string::String`, which is no object"
+        ]);
+    }
+}

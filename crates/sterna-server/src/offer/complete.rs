@@ -1,0 +1,60 @@
+//! Suggestions while a user types an argument.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::pin::Pin;
+
+/// What a user has typed of an argument so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Typed {
+    /// What is typed.
+    pub value: String,
+    /// The arguments that are settled already.
+    pub settled: BTreeMap<String, String>,
+}
+
+impl Typed {
+    pub(crate) fn new(value: String, settled: BTreeMap<String, String>) -> Self {
+        Self { value, settled }
+    }
+}
+
+type Suggesting = Pin<Box<dyn Future<Output = Vec<String>> + Send>>;
+
+/// Completers by the argument they complete.
+#[derive(Default)]
+pub(crate) struct Completers(BTreeMap<String, Box<dyn Fn(Typed) -> Suggesting + Send + Sync>>);
+
+impl Completers {
+    pub(super) fn put<F, Fut>(&mut self, argument: &str, complete: F)
+    where
+        F: Fn(Typed) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Vec<String>> + Send + 'static,
+    {
+        let complete = move |typed| -> Suggesting { Box::pin(complete(typed)) };
+        self.0.insert(argument.to_owned(), Box::new(complete));
+    }
+
+    /// Completes an argument; one that has no completer gets no suggestions.
+    pub(crate) async fn complete(&self, argument: &str, typed: Typed) -> Vec<String> {
+        match self.0.get(argument) {
+            Some(complete) => complete(typed).await,
+            None => Vec::new(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn arguments(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+}
+
+impl fmt::Debug for Completers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}

@@ -1,0 +1,151 @@
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use sterna_protocol::capabilities::ExtensionId;
+use sterna_protocol::json::JsonObject;
+
+use crate::call::Request;
+use crate::failure::Failure;
+use crate::handler::{Boxed, RequestError};
+
+/// An extension of the protocol: what the server declares of it, and the
+/// methods it brings.
+///
+/// # Examples
+///
+/// ```
+/// use serde_json::{Value, json};
+/// use sterna_server::{Extension, Request, RequestError, Server};
+///
+/// async fn moon(_: Request, _: Value) -> Result<Value, RequestError> {
+///     Ok(json!({"phase": "full"}))
+/// }
+///
+/// let extension = Extension::new("com.example/moon").method("moon/phase", moon);
+/// let service = Server::new("sky", "1.0.0").extension(extension).build()?;
+/// # Ok::<(), sterna_server::BuildError>(())
+/// ```
+pub struct Extension {
+    id: String,
+    settings: JsonObject,
+    declared_only: bool,
+    methods: Vec<(String, Box<Serve>)>,
+}
+
+type Serve = dyn Fn(Request, Value) -> Boxed<Value> + Send + Sync;
+
+impl Extension {
+    /// The extension `id`, such as `com.example/moon`, without settings.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            settings: JsonObject::new(),
+            declared_only: false,
+            methods: Vec::new(),
+        }
+    }
+
+    /// Declares `settings`.
+    #[must_use]
+    pub fn settings(mut self, settings: JsonObject) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Serves its methods only to clients that declare the extension on the
+    /// request; others are told that they do not.
+    #[must_use]
+    pub fn declared_only(mut self) -> Self {
+        self.declared_only = true;
+        self
+    }
+
+    /// Serves the method `name`: `async fn(Request, P) -> Result<R, E>`, where
+    /// `P` are its parameters and `R` is an object.
+    #[must_use]
+    pub fn method<H, F, P, R, E>(mut self, name: impl Into<String>, handler: H) -> Self
+    where
+        H: Fn(Request, P) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<R, E>> + Send + 'static,
+        P: DeserializeOwned + Send,
+        R: Serialize,
+        E: Into<RequestError>,
+    {
+        let serve = move |request, params: Value| -> Boxed<Value> {
+            let Ok(params) = serde_json::from_value(params) else {
+                let failure = Failure::Params("they are not those of the method");
+                return Box::pin(std::future::ready(Err(failure)));
+            };
+            let running = handler(request, params);
+            Box::pin(async move {
+                let result = running
+                    .await
+                    .map_err(|error| Failure::Handler(error.into()))?;
+                serde_json::to_value(result).map_err(|error| {
+                    tracing::error!(target: "sterna::server", %error, "a result has no JSON form");
+                    Failure::Internal
+                })
+            })
+        };
+        self.methods.push((name.into(), Box::new(serve)));
+        self
+    }
+}
+
+impl fmt::Debug for Extension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let methods: Vec<_> = self.methods.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Extension")
+            .field("id", &self.id)
+            .field("methods", &methods)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The extensions of a server.
+#[derive(Default)]
+pub(crate) struct Extensions {
+    declared: Vec<(ExtensionId, JsonObject)>,
+    methods: HashMap<String, Method>,
+}
+
+/// A method of an extension.
+pub(crate) struct Method {
+    pub(crate) serve: Box<Serve>,
+    /// The extension that a client must have declared.
+    pub(crate) needs: Option<ExtensionId>,
+}
+
+impl Extensions {
+    /// Takes an extension in, or says what is wrong with it.
+    pub(crate) fn put(&mut self, extension: Extension) -> Result<(), String> {
+        // VER-B1
+        let id: ExtensionId = extension
+            .id
+            .parse()
+            .map_err(|error| format!("the extension `{}` has no id: {error}", extension.id))?;
+        if self.declared.iter().any(|(known, _)| *known == id) {
+            return Err(format!("the extension `{id}` is there twice"));
+        }
+        for (name, serve) in extension.methods {
+            let needs = extension.declared_only.then(|| id.clone());
+            if self.methods.contains_key(&name) {
+                return Err(format!("the method `{name}` is there twice"));
+            }
+            self.methods.insert(name, Method { serve, needs });
+        }
+        self.declared.push((id, extension.settings));
+        Ok(())
+    }
+
+    pub(crate) fn method(&self, name: &str) -> Option<&Method> {
+        self.methods.get(name)
+    }
+
+    pub(crate) fn declared(&self) -> impl Iterator<Item = &(ExtensionId, JsonObject)> {
+        self.declared.iter()
+    }
+}

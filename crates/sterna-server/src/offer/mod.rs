@@ -1,0 +1,151 @@
+//! What a server offers: tools, prompts, resources and their templates.
+
+mod arguments;
+mod complete;
+mod extension;
+mod input;
+mod prompt;
+mod resource;
+mod template;
+mod tool;
+mod uri_template;
+
+use std::collections::HashMap;
+
+pub use complete::Typed;
+pub use extension::Extension;
+pub(crate) use extension::Extensions;
+pub use prompt::Prompt;
+pub use resource::{Resource, Uri};
+pub use template::ResourceTemplate;
+pub use tool::Tool;
+
+pub(crate) use prompt::PromptEntry;
+pub(crate) use resource::ResourceEntry;
+pub(crate) use template::TemplateEntry;
+pub(crate) use tool::ToolEntry;
+
+/// Something a server offers. Made from each of them by `into()`.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Offer {
+    /// A prompt.
+    Prompt(Prompt),
+    /// A resource.
+    Resource(Resource),
+    /// Resources whose addresses follow a pattern.
+    ResourceTemplate(ResourceTemplate),
+    /// A tool.
+    Tool(Tool),
+}
+
+impl From<Prompt> for Offer {
+    fn from(prompt: Prompt) -> Self {
+        Self::Prompt(prompt)
+    }
+}
+
+impl From<Resource> for Offer {
+    fn from(resource: Resource) -> Self {
+        Self::Resource(resource)
+    }
+}
+
+impl From<ResourceTemplate> for Offer {
+    fn from(template: ResourceTemplate) -> Self {
+        Self::ResourceTemplate(template)
+    }
+}
+
+impl From<Tool> for Offer {
+    fn from(tool: Tool) -> Self {
+        Self::Tool(tool)
+    }
+}
+
+/// Everything a server offers, in the order in which it was registered.
+#[derive(Debug, Default)]
+pub(crate) struct Offers {
+    pub(crate) tools: Shelf<ToolEntry>,
+    pub(crate) prompts: Shelf<PromptEntry>,
+    pub(crate) resources: Shelf<ResourceEntry>,
+    pub(crate) templates: Shelf<TemplateEntry>,
+}
+
+impl Offers {
+    pub(crate) fn has_resources(&self) -> bool {
+        !self.resources.is_empty() || !self.templates.is_empty()
+    }
+
+    pub(crate) fn completes(&self) -> bool {
+        let mut prompts = self.prompts.iter();
+        let mut templates = self.templates.iter();
+        prompts.any(|prompt| !prompt.completers.is_empty())
+            || templates.any(|template| !template.completers.is_empty())
+    }
+
+    /// Puts an offer onto its shelf, or says what is wrong with it.
+    pub(crate) fn put(&mut self, offer: Offer) -> Result<(), String> {
+        match offer {
+            Offer::Prompt(prompt) => {
+                let entry = prompt.finish()?;
+                let name = entry.wire.name.clone();
+                self.prompts.put(&name, entry, "prompt")
+            }
+            Offer::Resource(resource) => {
+                let entry = resource.finish()?;
+                let uri = entry.wire.uri.clone();
+                self.resources.put(&uri, entry, "resource")
+            }
+            Offer::ResourceTemplate(template) => {
+                let entry = template.finish()?;
+                let pattern = entry.wire.uri_template.clone();
+                self.templates.put(&pattern, entry, "resource template")
+            }
+            Offer::Tool(tool) => {
+                let entry = tool.finish()?;
+                let name = entry.wire.name.clone();
+                self.tools.put(&name, entry, "tool")
+            }
+        }
+    }
+}
+
+/// Offers of one kind, in order and by name.
+#[derive(Debug)]
+pub(crate) struct Shelf<T> {
+    entries: Vec<T>,
+    index: HashMap<String, usize>,
+}
+
+impl<T> Shelf<T> {
+    fn put(&mut self, name: &str, entry: T, kind: &str) -> Result<(), String> {
+        if self.index.contains_key(name) {
+            return Err(format!("the {kind} `{name}` is there twice"));
+        }
+        self.index.insert(name.to_owned(), self.entries.len());
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&T> {
+        self.index.get(name).map(|at| &self.entries[*at])
+    }
+
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.entries.iter()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+impl<T> Default for Shelf<T> {
+    fn default() -> Self {
+        Self {
+            entries: Vec::new(),
+            index: HashMap::new(),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+use std::fmt;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use sterna_flow::Handler;
+use sterna_protocol::implementation::Icon;
+use sterna_protocol::json::JsonObject;
+use sterna_protocol::prompt::{self, GetPromptResult, PromptArgument};
+use sterna_protocol::result::Outcome;
+use sterna_seal::Lifetimes;
+
+use super::arguments;
+use super::complete::{Completers, Typed};
+use crate::call::{Answers, Call};
+use crate::cx::Cx;
+use crate::failure::Failure;
+use crate::handler::{Boxed, IntoPromptResult, RequestError, Way};
+
+/// A prompt and the handler that writes it.
+pub struct Prompt {
+    wire: prompt::Prompt,
+    arguments: Result<Vec<PromptArgument>, String>,
+    completers: Completers,
+    lifetimes: Option<Lifetimes>,
+    way: Way<GetPromptResult>,
+}
+
+impl Prompt {
+    /// A prompt whose handler is straight-line code,
+    /// `async fn(Cx<'_>, A) -> R`.
+    ///
+    /// The arguments are the members of `A`, which are strings on the wire.
+    pub fn new<H, A, R>(name: impl Into<String>, description: impl Into<String>, handler: H) -> Self
+    where
+        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Send + Sync + 'static,
+        A: JsonSchema + DeserializeOwned + Send + 'static,
+        R: IntoPromptResult,
+    {
+        let start = move |cx: Cx<'static>, input: &Value| -> Boxed<GetPromptResult> {
+            let arguments = match arguments::read::<A>(input) {
+                Ok(arguments) => arguments,
+                Err(error) => {
+                    let error = RequestError::invalid_params(format!("Invalid arguments: {error}"));
+                    return Box::pin(std::future::ready(Err(Failure::Handler(error))));
+                }
+            };
+            let running = handler.call(cx, arguments);
+            Box::pin(async move {
+                let result = running.await.into_prompt_result();
+                result.map_err(Failure::Handler)
+            })
+        };
+        let arguments = arguments::schema_of::<A>().map(|schema| list(&schema));
+        Self::of(name, description, arguments, Way::Flow(Box::new(start)))
+    }
+
+    /// A prompt whose handler returns its questions and its state itself.
+    pub fn low_level<H, F, E>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        handler: H,
+    ) -> Self
+    where
+        H: Fn(Call, Answers) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<Outcome<GetPromptResult>, E>> + Send + 'static,
+        E: Into<RequestError>,
+    {
+        let start = move |call, answers| -> Boxed<Outcome<GetPromptResult>> {
+            let running = handler(call, answers);
+            Box::pin(async move {
+                let outcome = running.await;
+                outcome.map_err(|error| Failure::Handler(error.into()))
+            })
+        };
+        Self::of(
+            name,
+            description,
+            Ok(Vec::new()),
+            Way::LowLevel(Box::new(start)),
+        )
+    }
+
+    fn of(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        arguments: Result<Vec<PromptArgument>, String>,
+        way: Way<GetPromptResult>,
+    ) -> Self {
+        let mut wire = prompt::Prompt::new(name);
+        wire.description = Some(description.into());
+        Self {
+            wire,
+            arguments,
+            completers: Completers::default(),
+            lifetimes: None,
+            way,
+        }
+    }
+
+    /// Names it for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.wire.title = Some(title.into());
+        self
+    }
+
+    /// Shows pictures of it.
+    #[must_use]
+    pub fn icons(mut self, icons: Vec<Icon>) -> Self {
+        self.wire.icons = Some(icons);
+        self
+    }
+
+    /// Adds metadata to its description.
+    #[must_use]
+    pub fn meta(mut self, meta: JsonObject) -> Self {
+        self.wire.meta = Some(meta);
+        self
+    }
+
+    /// Lists its arguments, instead of those of the handler's type.
+    #[must_use]
+    pub fn arguments(mut self, arguments: Vec<PromptArgument>) -> Self {
+        self.arguments = Ok(arguments);
+        self
+    }
+
+    /// Suggests values for `argument` while the user types.
+    #[must_use]
+    pub fn completing<F, Fut>(mut self, argument: &str, complete: F) -> Self
+    where
+        F: Fn(Typed) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Vec<String>> + Send + 'static,
+    {
+        self.completers.put(argument, complete);
+        self
+    }
+
+    /// Gives clients this long to answer, instead of the server's setting.
+    #[must_use]
+    pub fn lifetimes(mut self, lifetimes: Lifetimes) -> Self {
+        self.lifetimes = Some(lifetimes);
+        self
+    }
+
+    pub(super) fn finish(self) -> Result<PromptEntry, String> {
+        let mut wire = self.wire;
+        let name = wire.name.clone();
+        let about = |problem: String| format!("the prompt `{name}` {problem}");
+        let arguments = self.arguments.map_err(about)?;
+        let unknown = self
+            .completers
+            .arguments()
+            .find(|completed| arguments.iter().all(|argument| argument.name != *completed));
+        if let Some(unknown) = unknown {
+            return Err(about(format!(
+                "completes `{unknown}`, which it does not take"
+            )));
+        }
+        wire.arguments = (!arguments.is_empty()).then_some(arguments);
+        Ok(PromptEntry {
+            wire,
+            completers: self.completers,
+            lifetimes: self.lifetimes,
+            way: Arc::new(self.way),
+        })
+    }
+}
+
+impl fmt::Debug for Prompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prompt")
+            .field("name", &self.wire.name)
+            .field("way", &self.way)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The members of an object as the arguments of a prompt.
+fn list(schema: &Map<String, Value>) -> Vec<PromptArgument> {
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|n| n == name));
+    let members = schema.get("properties").and_then(Value::as_object);
+    let argument = |(name, member): (&String, &Value)| {
+        let said = |word| member.get(word).and_then(Value::as_str).map(str::to_owned);
+        let mut argument = PromptArgument::new(name);
+        argument.title = said("title");
+        argument.description = said("description");
+        argument.required = is_required(name).then_some(true);
+        argument
+    };
+    members.into_iter().flatten().map(argument).collect()
+}
+
+/// A prompt that has been checked.
+#[derive(Debug)]
+pub(crate) struct PromptEntry {
+    pub(crate) wire: prompt::Prompt,
+    pub(crate) completers: Completers,
+    pub(crate) lifetimes: Option<Lifetimes>,
+    pub(crate) way: Arc<Way<GetPromptResult>>,
+}
+
+impl PromptEntry {
+    /// The first argument that must be there and is not (PROMPT-S7).
+    pub(crate) fn missing(&self, has: impl Fn(&str) -> bool) -> bool {
+        let mut arguments = self.wire.arguments.iter().flatten();
+        arguments.any(|argument| argument.required == Some(true) && !has(&argument.name))
+    }
+}

@@ -1,0 +1,185 @@
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+use sterna_flow::Handler;
+use sterna_protocol::content::Annotations;
+use sterna_protocol::implementation::Icon;
+use sterna_protocol::resource::{self, ReadResourceResult};
+use sterna_protocol::result::Outcome;
+use sterna_seal::Lifetimes;
+
+use super::uri_template::is_absolute;
+use crate::call::{Answers, Call};
+use crate::cx::Cx;
+use crate::failure::Failure;
+use crate::handler::{Boxed, IntoResourceResult, RequestError, Way};
+
+/// The address of the resource that is being read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uri(String);
+
+impl Uri {
+    /// The address as the client wrote it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Uri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A resource and the handler that reads it out.
+pub struct Resource {
+    wire: resource::Resource,
+    lifetimes: Option<Lifetimes>,
+    way: Reading,
+}
+
+/// A way that still has to be told the media type.
+pub(super) type Reading = Box<dyn FnOnce(Option<String>) -> Way<ReadResourceResult>>;
+
+impl Resource {
+    /// A resource whose handler is straight-line code,
+    /// `async fn(Cx<'_>, Uri) -> R`.
+    pub fn new<H, R>(uri: impl Into<String>, name: impl Into<String>, handler: H) -> Self
+    where
+        H: for<'a> Handler<'a, Cx<'a>, Uri, Output = R> + Send + Sync + 'static,
+        R: IntoResourceResult,
+    {
+        let way = move |mime_type: Option<String>| {
+            let mime_type: Option<Arc<str>> = mime_type.map(Into::into);
+            let start = move |cx: Cx<'static>, input: &Value| -> Boxed<ReadResourceResult> {
+                let uri = Uri(input.as_str().unwrap_or_default().to_owned());
+                let running = handler.call(cx, uri.clone());
+                let mime_type = mime_type.clone();
+                Box::pin(async move {
+                    let read = running.await;
+                    read.into_resource_result(uri.as_str(), mime_type.as_deref())
+                        .map_err(Failure::Handler)
+                })
+            };
+            Way::Flow(Box::new(start))
+        };
+        Self::of(uri, name, Box::new(way))
+    }
+
+    /// A resource whose handler returns its questions and its state itself.
+    pub fn low_level<H, F, E>(uri: impl Into<String>, name: impl Into<String>, handler: H) -> Self
+    where
+        H: Fn(Call, Answers) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<Outcome<ReadResourceResult>, E>> + Send + 'static,
+        E: Into<RequestError>,
+    {
+        Self::of(uri, name, low_level(handler))
+    }
+
+    fn of(uri: impl Into<String>, name: impl Into<String>, way: Reading) -> Self {
+        Self {
+            wire: resource::Resource::new(uri, name),
+            lifetimes: None,
+            way,
+        }
+    }
+
+    /// Names it for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.wire.title = Some(title.into());
+        self
+    }
+
+    /// Says what it holds, for the model.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.wire.description = Some(description.into());
+        self
+    }
+
+    /// Says of which media type it is.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.wire.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Says how many bytes it has.
+    #[must_use]
+    pub fn size(mut self, bytes: u64) -> Self {
+        self.wire.size = Some(bytes);
+        self
+    }
+
+    /// Shows pictures of it.
+    #[must_use]
+    pub fn icons(mut self, icons: Vec<Icon>) -> Self {
+        self.wire.icons = Some(icons);
+        self
+    }
+
+    /// Says whom it is for and how much it matters.
+    #[must_use]
+    pub fn annotations(mut self, annotations: Annotations) -> Self {
+        self.wire.annotations = Some(annotations);
+        self
+    }
+
+    /// Gives clients this long to answer, instead of the server's setting.
+    #[must_use]
+    pub fn lifetimes(mut self, lifetimes: Lifetimes) -> Self {
+        self.lifetimes = Some(lifetimes);
+        self
+    }
+
+    pub(super) fn finish(self) -> Result<ResourceEntry, String> {
+        // RES-S6
+        if !is_absolute(&self.wire.uri) {
+            let uri = &self.wire.uri;
+            return Err(format!(
+                "the resource `{uri}` has an address that is no URI"
+            ));
+        }
+        let way = (self.way)(self.wire.mime_type.clone());
+        Ok(ResourceEntry {
+            wire: self.wire,
+            lifetimes: self.lifetimes,
+            way: Arc::new(way),
+        })
+    }
+}
+
+pub(super) fn low_level<H, F, E>(handler: H) -> Reading
+where
+    H: Fn(Call, Answers) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<Outcome<ReadResourceResult>, E>> + Send + 'static,
+    E: Into<RequestError>,
+{
+    let start = move |call, answers| -> Boxed<Outcome<ReadResourceResult>> {
+        let running = handler(call, answers);
+        Box::pin(async move {
+            let outcome = running.await;
+            outcome.map_err(|error| Failure::Handler(error.into()))
+        })
+    };
+    Box::new(move |_| Way::LowLevel(Box::new(start)))
+}
+
+impl fmt::Debug for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resource")
+            .field("uri", &self.wire.uri)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A resource that has been checked.
+#[derive(Debug)]
+pub(crate) struct ResourceEntry {
+    pub(crate) wire: resource::Resource,
+    pub(crate) lifetimes: Option<Lifetimes>,
+    pub(crate) way: Arc<Way<ReadResourceResult>>,
+}

@@ -1,0 +1,204 @@
+use std::fmt;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use sterna_flow::Handler;
+use sterna_protocol::content::Annotations;
+use sterna_protocol::implementation::Icon;
+use sterna_protocol::resource::{self, ReadResourceResult};
+use sterna_protocol::result::Outcome;
+use sterna_seal::Lifetimes;
+
+use super::arguments;
+use super::complete::{Completers, Typed};
+use super::resource::{Reading, low_level};
+use super::uri_template::UriTemplate;
+use crate::call::{Answers, Call};
+use crate::cx::Cx;
+use crate::failure::Failure;
+use crate::handler::{Boxed, IntoResourceResult, RequestError, Way};
+
+/// Resources whose addresses follow a pattern, and the handler that reads them.
+///
+/// A pattern is a URI template of RFC 6570 with `{name}` for a part of a path
+/// and `{+name}` for any number of them.
+pub struct ResourceTemplate {
+    wire: resource::ResourceTemplate,
+    completers: Completers,
+    lifetimes: Option<Lifetimes>,
+    way: Reading,
+}
+
+impl ResourceTemplate {
+    /// Resources whose handler is straight-line code,
+    /// `async fn(Cx<'_>, A) -> R`; the members of `A` are the variables of the
+    /// pattern.
+    pub fn new<H, A, R>(pattern: impl Into<String>, name: impl Into<String>, handler: H) -> Self
+    where
+        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Send + Sync + 'static,
+        A: JsonSchema + DeserializeOwned + Send + 'static,
+        R: IntoResourceResult,
+    {
+        let way = move |mime_type: Option<String>| {
+            let mime_type: Option<Arc<str>> = mime_type.map(Into::into);
+            let start = move |cx: Cx<'static>, input: &Value| -> Boxed<ReadResourceResult> {
+                let uri = input[URI].as_str().unwrap_or_default().to_owned();
+                let Ok(variables) = arguments::read::<A>(&input[VARIABLES]) else {
+                    // A value that does not fit names no resource.
+                    let error = RequestError::not_found(&uri);
+                    return Box::pin(std::future::ready(Err(Failure::Handler(error))));
+                };
+                let running = handler.call(cx, variables);
+                let mime_type = mime_type.clone();
+                Box::pin(async move {
+                    let read = running.await;
+                    read.into_resource_result(&uri, mime_type.as_deref())
+                        .map_err(Failure::Handler)
+                })
+            };
+            Way::Flow(Box::new(start))
+        };
+        Self::of(pattern, name, Box::new(way))
+    }
+
+    /// Resources whose handler returns its questions and its state itself. Its
+    /// arguments are an object with the `uri` and the `variables`.
+    pub fn low_level<H, F, E>(
+        pattern: impl Into<String>,
+        name: impl Into<String>,
+        handler: H,
+    ) -> Self
+    where
+        H: Fn(Call, Answers) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<Outcome<ReadResourceResult>, E>> + Send + 'static,
+        E: Into<RequestError>,
+    {
+        Self::of(pattern, name, low_level(handler))
+    }
+
+    fn of(pattern: impl Into<String>, name: impl Into<String>, way: Reading) -> Self {
+        Self {
+            wire: resource::ResourceTemplate::new(pattern, name),
+            completers: Completers::default(),
+            lifetimes: None,
+            way,
+        }
+    }
+
+    /// Names them for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.wire.title = Some(title.into());
+        self
+    }
+
+    /// Says what they hold, for the model.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.wire.description = Some(description.into());
+        self
+    }
+
+    /// Says of which media type all of them are.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.wire.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Shows pictures of them.
+    #[must_use]
+    pub fn icons(mut self, icons: Vec<Icon>) -> Self {
+        self.wire.icons = Some(icons);
+        self
+    }
+
+    /// Says whom they are for and how much they matter.
+    #[must_use]
+    pub fn annotations(mut self, annotations: Annotations) -> Self {
+        self.wire.annotations = Some(annotations);
+        self
+    }
+
+    /// Suggests values for `variable` while the user types.
+    #[must_use]
+    pub fn completing<F, Fut>(mut self, variable: &str, complete: F) -> Self
+    where
+        F: Fn(Typed) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Vec<String>> + Send + 'static,
+    {
+        self.completers.put(variable, complete);
+        self
+    }
+
+    /// Gives clients this long to answer, instead of the server's setting.
+    #[must_use]
+    pub fn lifetimes(mut self, lifetimes: Lifetimes) -> Self {
+        self.lifetimes = Some(lifetimes);
+        self
+    }
+
+    pub(super) fn finish(self) -> Result<TemplateEntry, String> {
+        let wire = self.wire;
+        let about =
+            |problem: String| format!("the resource template `{}` {problem}", wire.uri_template);
+        let pattern = UriTemplate::parse(&wire.uri_template).map_err(about)?;
+        let mut completed = self.completers.arguments();
+        let unknown = completed.find(|name| !pattern.variables().any(|known| known == *name));
+        if let Some(unknown) = unknown {
+            return Err(about(format!(
+                "completes `{unknown}`, which it does not have"
+            )));
+        }
+        drop(completed);
+        let way = (self.way)(wire.mime_type.clone());
+        Ok(TemplateEntry {
+            wire,
+            pattern,
+            completers: self.completers,
+            lifetimes: self.lifetimes,
+            way: Arc::new(way),
+        })
+    }
+}
+
+impl fmt::Debug for ResourceTemplate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResourceTemplate")
+            .field("pattern", &self.wire.uri_template)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A template that has been checked.
+#[derive(Debug)]
+pub(crate) struct TemplateEntry {
+    pub(crate) wire: resource::ResourceTemplate,
+    pattern: UriTemplate,
+    pub(crate) completers: Completers,
+    pub(crate) lifetimes: Option<Lifetimes>,
+    pub(crate) way: Arc<Way<ReadResourceResult>>,
+}
+
+impl TemplateEntry {
+    /// What the handler is called with if `uri` follows the pattern.
+    pub(crate) fn input(&self, uri: &str) -> Option<Value> {
+        let variables = self.pattern.read(uri)?;
+        let variables = variables
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), Value::from(value)));
+        Some(Value::Object(Map::from_iter([
+            (URI.to_owned(), Value::from(uri)),
+            (VARIABLES.to_owned(), Value::Object(variables.collect())),
+        ])))
+    }
+
+    pub(crate) fn has_variable(&self, name: &str) -> bool {
+        self.pattern.variables().any(|known| known == name)
+    }
+}
+
+const URI: &str = "uri";
+const VARIABLES: &str = "variables";

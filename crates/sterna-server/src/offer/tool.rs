@@ -1,0 +1,258 @@
+use std::fmt;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use sterna_flow::Handler;
+use sterna_protocol::http::ParamHeaders;
+use sterna_protocol::implementation::Icon;
+use sterna_protocol::json::{JsonObject, RawObject};
+use sterna_protocol::result::Outcome;
+use sterna_protocol::tool::{self, CallToolResult, ObjectSchema, ToolAnnotations};
+use sterna_seal::Lifetimes;
+
+use super::arguments;
+use super::input::InputCheck;
+use crate::call::{Answers, Call};
+use crate::cx::Cx;
+use crate::failure::Failure;
+use crate::handler::{IntoToolResult, Way};
+
+/// A tool and the handler that does its work.
+///
+/// # Examples
+///
+/// ```
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use sterna_server::{Cx, Server, Tool};
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Greet {
+///     name: String,
+/// }
+///
+/// async fn greet(_cx: Cx<'_>, args: Greet) -> String {
+///     format!("Hello, {}!", args.name)
+/// }
+///
+/// let tool = Tool::new("greet", "Says hello", greet).title("Greeting");
+/// let service = Server::new("greeter", "1.0.0").offer(tool).build()?;
+/// # Ok::<(), sterna_server::BuildError>(())
+/// ```
+pub struct Tool {
+    wire: tool::Tool,
+    input: Result<Map<String, Value>, String>,
+    output: Option<Value>,
+    lifetimes: Option<Lifetimes>,
+    way: Way<CallToolResult>,
+}
+
+impl Tool {
+    /// A tool whose handler is straight-line code, `async fn(Cx<'_>, A) -> R`.
+    ///
+    /// `description` is for the model; the schema of the arguments comes from
+    /// `A`.
+    pub fn new<H, A, R>(name: impl Into<String>, description: impl Into<String>, handler: H) -> Self
+    where
+        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Send + Sync + 'static,
+        A: JsonSchema + DeserializeOwned + Send + 'static,
+        R: IntoToolResult,
+    {
+        let start =
+            move |cx: Cx<'static>, input: &Value| -> crate::handler::Boxed<CallToolResult> {
+                let arguments = match arguments::read::<A>(input) {
+                    Ok(arguments) => arguments,
+                    Err(error) => {
+                        let text = format!("The arguments are not valid: {error}");
+                        return Box::pin(std::future::ready(Err(Failure::Tool(text))));
+                    }
+                };
+                let running = handler.call(cx, arguments);
+                Box::pin(async move {
+                    let result = running.await.into_tool_result();
+                    result.map_err(|error| Failure::Tool(error.to_string()))
+                })
+            };
+        let input = arguments::schema_of::<A>();
+        Self::of(name, description, input, Way::Flow(Box::new(start)))
+    }
+
+    /// A tool whose handler returns its questions and its state itself.
+    ///
+    /// It takes any arguments until [`input`](Self::input) or
+    /// [`input_schema`](Self::input_schema) says otherwise. What it returns as
+    /// state is sealed, bound to the request and expires; answers arrive typed.
+    pub fn low_level<H, F, E>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        handler: H,
+    ) -> Self
+    where
+        H: Fn(Call, Answers) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<Outcome<CallToolResult>, E>> + Send + 'static,
+        E: fmt::Display,
+    {
+        let start = move |call, answers| -> crate::handler::Boxed<Outcome<CallToolResult>> {
+            let running = handler(call, answers);
+            Box::pin(async move {
+                let outcome = running.await;
+                outcome.map_err(|error| Failure::Tool(error.to_string()))
+            })
+        };
+        let any = Map::from_iter([("type".to_owned(), Value::from("object"))]);
+        Self::of(name, description, Ok(any), Way::LowLevel(Box::new(start)))
+    }
+
+    fn of(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        input: Result<Map<String, Value>, String>,
+        way: Way<CallToolResult>,
+    ) -> Self {
+        let mut wire = tool::Tool::new(name, ObjectSchema::default());
+        wire.description = Some(description.into());
+        Self {
+            wire,
+            input,
+            output: None,
+            lifetimes: None,
+            way,
+        }
+    }
+
+    /// Names it for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.wire.title = Some(title.into());
+        self
+    }
+
+    /// Says how it behaves.
+    #[must_use]
+    pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
+        self.wire.annotations = Some(annotations);
+        self
+    }
+
+    /// Shows pictures of it.
+    #[must_use]
+    pub fn icons(mut self, icons: Vec<Icon>) -> Self {
+        self.wire.icons = Some(icons);
+        self
+    }
+
+    /// Adds metadata to its description.
+    #[must_use]
+    pub fn meta(mut self, meta: JsonObject) -> Self {
+        self.wire.meta = Some(meta);
+        self
+    }
+
+    /// Takes arguments that look like an `A`.
+    #[must_use]
+    pub fn input<A: JsonSchema>(mut self) -> Self {
+        self.input = arguments::schema_of::<A>();
+        self
+    }
+
+    /// Takes arguments that fit `schema`, which goes to clients as it is.
+    #[must_use]
+    pub fn input_schema(mut self, schema: Map<String, Value>) -> Self {
+        self.input = Ok(schema);
+        self
+    }
+
+    /// Promises structured content that looks like a `T`.
+    #[must_use]
+    pub fn output<T: JsonSchema + Serialize>(self) -> Self {
+        self.output_schema(arguments::root::<T>())
+    }
+
+    /// Promises structured content that fits `schema`.
+    #[must_use]
+    pub fn output_schema(mut self, schema: Value) -> Self {
+        self.output = Some(schema);
+        self
+    }
+
+    /// Gives clients this long to answer, instead of the server's setting.
+    #[must_use]
+    pub fn lifetimes(mut self, lifetimes: Lifetimes) -> Self {
+        self.lifetimes = Some(lifetimes);
+        self
+    }
+
+    pub(super) fn finish(self) -> Result<ToolEntry, String> {
+        let name = self.wire.name.clone();
+        self.try_finish()
+            .map_err(|problem| format!("the tool `{name}` {problem}"))
+    }
+
+    fn try_finish(self) -> Result<ToolEntry, String> {
+        let Self {
+            mut wire,
+            input,
+            output,
+            lifetimes,
+            way,
+        } = self;
+        // TOOL-S7
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+        if !(1..=128).contains(&wire.name.len()) || !wire.name.bytes().all(fits) {
+            return Err(
+                "has a name that is not 1 to 128 of A-Z, a-z, 0-9, `_`, `-` and `.`".into(),
+            );
+        }
+        let schema = input?;
+        let check = InputCheck::new(&Value::Object(schema.clone()))
+            .map_err(|error| format!("has an input schema that is none: {error}"))?;
+        wire.input_schema = schema
+            .try_into()
+            .map_err(|error| format!("has an input schema that takes no object: {error}"))?;
+        let headers = ParamHeaders::of(&wire.input_schema)
+            .map_err(|error| format!("has a bad `x-mcp-header`: {error}"))?;
+        let output = match output {
+            None => None,
+            Some(schema) => {
+                let check = InputCheck::new(&schema)
+                    .map_err(|error| format!("has an output schema that is none: {error}"))?;
+                let Value::Object(schema) = schema else {
+                    return Err("has an output schema that is no object".into());
+                };
+                wire.output_schema = Some(RawObject::from(schema));
+                Some(check)
+            }
+        };
+        Ok(ToolEntry {
+            wire,
+            headers,
+            input: check,
+            output,
+            lifetimes,
+            way: Arc::new(way),
+        })
+    }
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tool")
+            .field("name", &self.wire.name)
+            .field("way", &self.way)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A tool that has been checked.
+#[derive(Debug)]
+pub(crate) struct ToolEntry {
+    pub(crate) wire: tool::Tool,
+    pub(crate) headers: ParamHeaders,
+    pub(crate) input: InputCheck,
+    pub(crate) output: Option<InputCheck>,
+    pub(crate) lifetimes: Option<Lifetimes>,
+    pub(crate) way: Arc<Way<CallToolResult>>,
+}

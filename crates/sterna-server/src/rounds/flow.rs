@@ -1,0 +1,230 @@
+//! A round of a handler that is straight-line code.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use sterna_flow::{Build, Driver, Error, FlowId, Journal, Outcome as Ending, Run, Suspended};
+use sterna_protocol::capabilities::ClientCapabilities;
+use sterna_protocol::input::{InputRequests, InputRequired};
+use sterna_protocol::result::Outcome;
+use sterna_seal::{OpenError, Part};
+
+use super::clock::flow_now;
+use super::drive::drive;
+use super::low_level::{only, trace_of};
+use super::token::{Carried, Kept, Thread, refused};
+use super::{Round, asking, gate};
+use crate::cx::{CANNOT_ASK, Cx, Envelope};
+use crate::failure::Failure;
+use crate::handler::Straight;
+
+type Running<T> = Driver<'static, dyn Future<Output = Result<T, Failure>> + Send>;
+
+pub(super) async fn play<T: Send + 'static>(
+    mut round: Round,
+    handler: &Straight<T>,
+) -> Result<Outcome<T>, Failure> {
+    let thread = Thread::take_up(&round)?;
+    let before = Before::read(&thread, &round)?;
+    let mut answers = client_answers(&mut round, &before.journal)?;
+    let mut journal = before.journal.clone();
+    loop {
+        let mut driver = start(&round, &thread, &before, journal, handler);
+        let at = flow_now();
+        for (key, answer) in answers {
+            // One that does not count (it came too late, it was given before) is
+            // ignored, as the spec wants it.
+            driver.answer(&key, answer, at);
+        }
+        let may_stay = || before.sheds >= MAX_SHEDS || round.core.may_stay(&round.shutdown);
+        let ending = drive(&mut driver, may_stay).await;
+        log_diagnostics(&round, &mut driver);
+        if let Some(mistake) = round.request.mistake() {
+            tracing::error!(target: "sterna::rounds", name = round.target.name, "MR0201: {mistake}");
+            return Err(Failure::Internal);
+        }
+        match ending {
+            Ending::Finished(result) => return Ok(Outcome::Complete(result)),
+            Ending::Failed(failure) => return Err(failure),
+            Ending::Stopped(error) => return Err(stopped(&round, &error)),
+            Ending::Shed(journal) => {
+                let sheds = before.sheds + 1;
+                return suspend(
+                    &round,
+                    &thread,
+                    &before,
+                    sheds,
+                    InputRequests::new(),
+                    &journal,
+                );
+            }
+            Ending::Suspended(suspended) => match sort_out(&round, suspended)? {
+                Sorted::Ask(requests, journal) => {
+                    return suspend(&round, &thread, &before, 0, requests, &journal);
+                }
+                Sorted::Answered(keys, now) => {
+                    let cannot = Bytes::from_static(CANNOT_ASK);
+                    answers = keys.into_iter().map(|key| (key, cannot.clone())).collect();
+                    journal = now;
+                }
+            },
+            // Nobody cancels a flow but by dropping it; whatever else comes is not ours.
+            _ => return Err(Failure::Internal),
+        }
+    }
+}
+
+/// What the rounds before have left.
+struct Before {
+    journal: Journal,
+    build: Build,
+    sheds: u8,
+    trace: [u8; 16],
+}
+
+impl Before {
+    fn read(thread: &Thread, round: &Round) -> Result<Self, Failure> {
+        let Some(kept) = thread.kept()? else {
+            return Ok(Self {
+                journal: Journal::new(),
+                build: Build::Same,
+                sheds: 0,
+                trace: trace_of(round),
+            });
+        };
+        let Carried::Journal(bytes) = kept.carried else {
+            return Err(refused(OpenError::Unreadable));
+        };
+        let journal = Journal::decode(bytes, &round.core.limits);
+        Ok(Self {
+            journal: journal.map_err(|_| refused(OpenError::Unreadable))?,
+            build: if kept.build == round.core.build {
+                Build::Same
+            } else {
+                Build::Other
+            },
+            sheds: kept.sheds,
+            trace: kept.trace,
+        })
+    }
+}
+
+/// The answers to what was asked, as they are to be handed in.
+fn client_answers(round: &mut Round, journal: &Journal) -> Result<Vec<(String, Bytes)>, Failure> {
+    let responses = round.responses.take().unwrap_or_default();
+    let asked = |key: &str| {
+        journal
+            .asked()
+            .iter()
+            .any(|asked| asked.key.as_str() == key)
+    };
+    let answers = only(&responses, asked)?;
+    let owned = |(key, answer): (&str, &sterna_protocol::json::RawJson)| {
+        (
+            key.to_owned(),
+            Bytes::copy_from_slice(answer.as_str().as_bytes()),
+        )
+    };
+    Ok(answers.iter().map(owned).collect())
+}
+
+fn start<T: Send + 'static>(
+    round: &Round,
+    thread: &Thread,
+    before: &Before,
+    journal: Journal,
+    handler: &Straight<T>,
+) -> Running<T> {
+    let flow = FlowId::new(thread.flow.to_bytes());
+    let mut run =
+        Run::new(Arc::clone(&round.core.engine), flow).resume(journal, thread.round, before.build);
+    if let Some(subject) = round.request.caller().principal().subject() {
+        run = run.principal(subject);
+    }
+    if let Some(reporter) = round.request.reporter() {
+        run = run.listener(Arc::clone(reporter) as _);
+    }
+    let request = round.request.clone();
+    run.drive(|cx| handler(Cx::new(cx, request), &round.input))
+}
+
+/// What becomes of the questions of a flow that waits.
+enum Sorted {
+    /// All of them go to the client.
+    Ask(InputRequests, Journal),
+    /// These have been answered in place of a client that cannot be asked.
+    Answered(Vec<String>, Journal),
+}
+
+/// Sorts the open questions by what this client can be asked. What it cannot
+/// be asked and what has no fallback is an error (BASE-S14).
+fn sort_out(round: &Round, suspended: Suspended) -> Result<Sorted, Failure> {
+    let client = round.request.capabilities();
+    let mut requests = InputRequests::new();
+    let mut answered = Vec::new();
+    let mut needed = ClientCapabilities::default();
+    for question in suspended.questions {
+        let envelope = Envelope::read(&question.request).ok_or(Failure::Internal)?;
+        let key = question.key.as_str();
+        match gate::missing(client, &envelope.request) {
+            None => {
+                requests.insert(key, envelope.request);
+            }
+            Some(_) if envelope.has_fallback => answered.push(key.to_owned()),
+            Some(missing) => gate::add(&mut needed, missing),
+        }
+    }
+    if needed != ClientCapabilities::default() {
+        return Err(Failure::Capability(Box::new(needed)));
+    }
+    Ok(if answered.is_empty() {
+        Sorted::Ask(requests, suspended.journal)
+    } else {
+        Sorted::Answered(answered, suspended.journal)
+    })
+}
+
+fn suspend<T>(
+    round: &Round,
+    thread: &Thread,
+    before: &Before,
+    sheds: u8,
+    requests: InputRequests,
+    journal: &Journal,
+) -> Result<Outcome<T>, Failure> {
+    let kept = Kept {
+        build: round.core.build,
+        sheds,
+        trace: before.trace,
+        carried: Carried::Journal(journal.encode()),
+    };
+    let parts = || {
+        let entries = journal.entries().iter();
+        entries
+            .map(|entry| Part::new(entry.key().as_str(), entry.value().len()))
+            .collect()
+    };
+    let state = thread.seal(round, &kept, &parts)?;
+    let required = InputRequired::new(requests, Some(state));
+    asking(round, required.expect("there is a state"))
+}
+
+fn stopped(round: &Round, error: &Error) -> Failure {
+    // The text may hold what a panic said; it is for the log alone.
+    tracing::error!(target: "sterna::rounds", name = round.target.name, "{error}");
+    match error {
+        Error::RoundsExhausted { .. } => Failure::Rounds,
+        Error::StateVersion { .. } => refused(OpenError::Unreadable),
+        _ => Failure::Internal,
+    }
+}
+
+fn log_diagnostics<T>(round: &Round, driver: &mut Running<T>) {
+    for diagnostic in driver.take_diagnostics() {
+        tracing::warn!(target: "sterna::rounds", name = round.target.name, "{diagnostic}");
+    }
+}
+
+/// How often in a row an instance may send a flow away: a client that is sent
+/// to and fro without end gives up.
+const MAX_SHEDS: u8 = 2;

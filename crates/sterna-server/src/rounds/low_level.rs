@@ -1,0 +1,132 @@
+//! A round of a handler that returns its questions itself.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use sterna_protocol::capabilities::ClientCapabilities;
+use sterna_protocol::input::{InputRequired, InputResponses};
+use sterna_protocol::json::JsonObject;
+use sterna_protocol::result::Outcome;
+use sterna_seal::OpenError;
+
+use super::token::{Carried, Kept, Thread, refused};
+use super::{Round, asking, gate};
+use crate::call::{Answers, Call};
+use crate::failure::Failure;
+use crate::handler::{Boxed, LowLevel};
+
+pub(super) async fn play<T: Send + 'static>(
+    mut round: Round,
+    handler: &LowLevel<T>,
+) -> Result<Outcome<T>, Failure> {
+    let thread = Thread::take_up(&round)?;
+    let responses = round.responses.take().unwrap_or_default();
+    let (answers, state, trace) = match thread.kept()? {
+        None => (all(&responses), None, trace_of(&round)),
+        Some(kept) => match kept.carried {
+            Carried::Author { asked, state } => {
+                // MRTR-S14: answers nobody asked for are ignored.
+                let asked = |key: &str| asked.iter().any(|asked| asked == key);
+                let answers = only(&responses, asked)?;
+                (answers, Some(Arc::from(&*state)), kept.trace)
+            }
+            Carried::Journal(_) => return Err(refused(OpenError::Unreadable)),
+        },
+    };
+    let call = Call::new(
+        round.request.clone(),
+        Arc::clone(&round.input),
+        state,
+        thread.round,
+    );
+    match guarded(|| handler(call, Answers::new(answers))).await? {
+        Outcome::InputRequired(required) => ask(&round, &thread, required, trace),
+        done => Ok(done),
+    }
+}
+
+fn ask<T>(
+    round: &Round,
+    thread: &Thread,
+    required: InputRequired,
+    trace: [u8; 16],
+) -> Result<Outcome<T>, Failure> {
+    let client = round.request.capabilities();
+    let mut missing = ClientCapabilities::default();
+    for (_, question) in required.requests().iter() {
+        if let Some(more) = gate::missing(client, question) {
+            gate::add(&mut missing, more);
+        }
+    }
+    if missing != ClientCapabilities::default() {
+        return Err(Failure::Capability(Box::new(missing)));
+    }
+    if thread.round >= round.core.max_rounds {
+        return Err(Failure::Rounds);
+    }
+    let Some(state) = required.state().cloned() else {
+        return asking(round, required);
+    };
+    let asked = required.requests().iter();
+    let kept = Kept {
+        build: round.core.build,
+        sheds: 0,
+        trace,
+        carried: Carried::Author {
+            asked: asked.map(|(key, _)| key.into()).collect(),
+            state: state.as_str().into(),
+        },
+    };
+    let sealed = thread.seal(round, &kept, &Vec::new)?;
+    asking(round, required.with_state(sealed))
+}
+
+/// The answers that were asked for.
+///
+/// An answer is an object whatever it answers; anything else is malformed
+/// (MRTR-S13).
+pub(super) fn only(
+    responses: &InputResponses,
+    asked: impl Fn(&str) -> bool,
+) -> Result<JsonObject, Failure> {
+    let mut answers = JsonObject::new();
+    for (key, answer) in responses.iter().filter(|(key, _)| asked(key)) {
+        if !answer.is_object() {
+            return Err(Failure::Params("inputResponses"));
+        }
+        answers.insert(key, answer.clone());
+    }
+    Ok(answers)
+}
+
+fn all(responses: &InputResponses) -> JsonObject {
+    let answers = responses.iter();
+    answers.map(|(key, answer)| (key, answer.clone())).collect()
+}
+
+/// Runs a handler; a panic fails its call and nothing else.
+async fn guarded<T>(start: impl FnOnce() -> Boxed<T>) -> Result<T, Failure> {
+    let started = catch_unwind(AssertUnwindSafe(start));
+    let mut running: Pin<Box<_>> = started.map_err(|_| Failure::Internal)?;
+    std::future::poll_fn(move |cx| {
+        match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(cx))) {
+            Ok(polled) => polled,
+            // The panic hook has said what and where.
+            Err(_) => Poll::Ready(Err(Failure::Internal)),
+        }
+    })
+    .await
+}
+
+/// The trace the first round belongs to; zeros if the client names none.
+pub(super) fn trace_of(round: &Round) -> [u8; 16] {
+    let hex = round
+        .traceparent
+        .as_deref()
+        .and_then(|parent| parent.split('-').nth(1))
+        .filter(|hex| hex.len() == 32);
+    let id = hex.and_then(|hex| u128::from_str_radix(hex, 16).ok());
+    id.unwrap_or(0).to_be_bytes()
+}

@@ -1,0 +1,78 @@
+//! A request that may take several rounds, from its state to its outcome.
+//!
+//! Nothing is kept between two rounds (MRTR-S8): whatever a flow needs in order
+//! to go on is inside the sealed state, and any instance that has the keys can
+//! serve the next round (MRTR-S16).
+
+mod clock;
+mod drive;
+mod flow;
+mod gate;
+mod low_level;
+mod report;
+mod token;
+mod v1;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use sterna_protocol::input::{InputRequired, InputResponses, RequestState};
+use sterna_protocol::result::Outcome;
+use sterna_seal::Lifetimes;
+
+pub(crate) use clock::now;
+pub(crate) use report::Reporter;
+
+use crate::call::Request;
+use crate::core::Core;
+use crate::edge::Shutdown;
+use crate::failure::Failure;
+use crate::handler::Way;
+
+/// One round of a request.
+pub(crate) struct Round {
+    pub(crate) core: Arc<Core>,
+    pub(crate) request: Request,
+    pub(crate) target: Target,
+    /// What the handler is called with.
+    pub(crate) input: Arc<Value>,
+    pub(crate) responses: Option<InputResponses>,
+    pub(crate) state: Option<RequestState>,
+    /// The trace that the client says this request belongs to.
+    pub(crate) traceparent: Option<String>,
+    pub(crate) shutdown: Shutdown,
+}
+
+/// What a state is bound to, besides the caller (MRTR-S5).
+pub(crate) struct Target {
+    pub(crate) method: &'static str,
+    pub(crate) name: String,
+    /// The arguments as JSON text; a retry must repeat them.
+    pub(crate) arguments: Option<String>,
+    pub(crate) lifetimes: Lifetimes,
+}
+
+impl Round {
+    /// Serves the round.
+    pub(crate) async fn play<T>(self, way: &Way<T>) -> Result<Outcome<T>, Failure>
+    where
+        T: Send + 'static,
+    {
+        match way {
+            Way::Flow(handler) => flow::play(self, &**handler).await,
+            Way::LowLevel(handler) => low_level::play(self, &**handler).await,
+        }
+    }
+}
+
+/// Asks the client, once it is clear that it may be asked.
+fn asking<T>(round: &Round, required: InputRequired) -> Result<Outcome<T>, Failure> {
+    let count = u32::try_from(required.requests().len()).unwrap_or(u32::MAX);
+    let pass = round.request.pass();
+    pass.charge_questions(count, crate::edge::clock::now())
+        .map_err(|refusal| Failure::Forbidden(Box::new(refusal)))?;
+    let mut required = required;
+    required.meta = Some(round.core.result_meta());
+    // Clients of the official Go SDK retry only if they see the member.
+    Ok(Outcome::InputRequired(required.spelling_out_none()))
+}

@@ -1,0 +1,101 @@
+//! What a handler reports while it runs, on its way to the client.
+
+use std::sync::{Mutex, PoisonError};
+
+use serde::Serialize;
+use serde_json::Value;
+use sterna_flow::{Level, Listener, Progress};
+use sterna_protocol::json::Number;
+use sterna_protocol::jsonrpc::Notification;
+use sterna_protocol::logging::{LoggingLevel, LoggingMessageNotificationParams};
+use sterna_protocol::meta::RequestMeta;
+use sterna_protocol::progress::{ProgressNotificationParams, ProgressToken};
+use sterna_protocol::sse::Frame;
+
+use crate::edge::Outbox;
+
+/// Puts a handler's progress and log messages onto the response stream of its
+/// request, and onto no other (LOG-S3).
+#[derive(Debug)]
+pub(crate) struct Reporter {
+    outbox: Outbox,
+    token: Option<ProgressToken>,
+    level: Option<LoggingLevel>,
+    furthest: Mutex<f64>,
+}
+
+impl Reporter {
+    /// A reporter for a request; `None` if the client wants to hear nothing
+    /// (PROG-S3, LOG-S2).
+    pub(crate) fn new(meta: &RequestMeta, outbox: Outbox) -> Option<Self> {
+        if meta.progress_token.is_none() && meta.log_level.is_none() {
+            return None;
+        }
+        Some(Self {
+            outbox,
+            token: meta.progress_token.clone(),
+            level: meta.log_level.clone(),
+            furthest: Mutex::new(f64::NEG_INFINITY),
+        })
+    }
+
+    /// A reader that lags behind misses messages: neither progress nor a log is
+    /// worth holding up the handler.
+    fn say(&self, method: &str, params: &impl Serialize) {
+        let mut event = Vec::new();
+        let message = Notification::new(method, params);
+        if Frame::new()
+            .write(&mut event, |data| message.encode(data))
+            .is_ok()
+        {
+            let _ = self.outbox.push(event.into());
+        }
+    }
+}
+
+impl Listener for Reporter {
+    fn progress(&self, progress: Progress) {
+        let Some(token) = &self.token else { return };
+        let Ok(done) = Number::try_from(progress.done) else {
+            return;
+        };
+        // PROG-S1: progress that does not grow is not sent.
+        let mut furthest = self.furthest.lock().unwrap_or_else(PoisonError::into_inner);
+        if progress.done <= *furthest {
+            return;
+        }
+        *furthest = progress.done;
+        drop(furthest);
+        let mut params = ProgressNotificationParams::new(token.clone(), done);
+        params.total = progress.total.and_then(|total| total.try_into().ok());
+        params.message = progress.message;
+        self.say("notifications/progress", &params);
+    }
+
+    fn log(&self, level: Level, message: &str) {
+        let level = wire_level(level);
+        // LOG-S8
+        if self
+            .level
+            .as_ref()
+            .is_some_and(|least| least.admits(&level))
+        {
+            let params = LoggingMessageNotificationParams::new(level, Value::from(message));
+            self.say("notifications/message", &params);
+        }
+    }
+}
+
+fn wire_level(level: Level) -> LoggingLevel {
+    match level {
+        Level::Debug => LoggingLevel::Debug,
+        Level::Info => LoggingLevel::Info,
+        Level::Notice => LoggingLevel::Notice,
+        Level::Warning => LoggingLevel::Warning,
+        Level::Critical => LoggingLevel::Critical,
+        Level::Alert => LoggingLevel::Alert,
+        Level::Emergency => LoggingLevel::Emergency,
+        // A level that a later flow adds is at least an error.
+        _ => LoggingLevel::Error,
+    }
+}

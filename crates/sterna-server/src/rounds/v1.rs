@@ -1,0 +1,143 @@
+//! What a sealed state holds, byte by byte. Frozen: other builds read it.
+
+use super::token::{Carried, Kept};
+
+/// Writes `kept` for a build of the id `build`.
+pub(super) fn write(kept: &Kept<'_>) -> Vec<u8> {
+    let mut bytes = vec![VERSION];
+    bytes.push(match kept.carried {
+        Carried::Journal(_) => JOURNAL,
+        Carried::Author { .. } => AUTHOR,
+    });
+    bytes.extend_from_slice(&kept.build);
+    bytes.push(kept.sheds);
+    bytes.extend_from_slice(&kept.trace);
+    match &kept.carried {
+        Carried::Journal(journal) => bytes.extend_from_slice(journal),
+        Carried::Author { asked, state } => {
+            write_list(asked, &mut bytes);
+            bytes.extend_from_slice(state.as_bytes());
+        }
+    }
+    bytes
+}
+
+/// Reads what any build of this version wrote; `None` if none did.
+pub(super) fn read(bytes: &[u8]) -> Option<Kept<'_>> {
+    let mut rest = bytes;
+    if take::<1>(&mut rest)? != [VERSION] {
+        return None;
+    }
+    let [kind] = take(&mut rest)?;
+    let build = take(&mut rest)?;
+    let [sheds] = take(&mut rest)?;
+    let trace = take(&mut rest)?;
+    let carried = match kind {
+        JOURNAL => Carried::Journal(rest.to_vec().into()),
+        AUTHOR => Carried::Author {
+            asked: read_list(&mut rest)?,
+            state: std::str::from_utf8(rest).ok()?.into(),
+        },
+        _ => return None,
+    };
+    Some(Kept {
+        build,
+        sheds,
+        trace,
+        carried,
+    })
+}
+
+fn write_list(list: &[std::borrow::Cow<'_, str>], bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(&length(list.len()));
+    for text in list {
+        bytes.extend_from_slice(&length(text.len()));
+        bytes.extend_from_slice(text.as_bytes());
+    }
+}
+
+fn read_list<'a>(rest: &mut &'a [u8]) -> Option<Vec<std::borrow::Cow<'a, str>>> {
+    let count = u32::from_be_bytes(take(rest)?);
+    let mut list = Vec::new();
+    for _ in 0..count {
+        let len = usize::try_from(u32::from_be_bytes(take(rest)?)).ok()?;
+        let (text, after) = rest.split_at_checked(len)?;
+        *rest = after;
+        list.push(std::str::from_utf8(text).ok()?.into());
+    }
+    Some(list)
+}
+
+fn length(len: usize) -> [u8; 4] {
+    u32::try_from(len)
+        .expect("a state is far smaller than 4 GiB")
+        .to_be_bytes()
+}
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, after) = rest.split_first_chunk()?;
+    *rest = after;
+    Some(*taken)
+}
+
+const VERSION: u8 = 1;
+const JOURNAL: u8 = 0;
+const AUTHOR: u8 = 1;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    #[test]
+    fn the_format_is_frozen() {
+        let journal = Kept {
+            build: *b"build-id",
+            sheds: 1,
+            trace: [0xab; 16],
+            carried: Carried::Journal(b"journal".to_vec().into()),
+        };
+        let frozen = "01006275696c642d696401abababababababababababababababab6a6f75726e616c";
+        assert_eq!(hex(&write(&journal)), frozen);
+        let author = Kept {
+            carried: Carried::Author {
+                asked: vec!["a".into(), "bc".into()],
+                state: "state".into(),
+            },
+            ..journal
+        };
+        let frozen = "01016275696c642d696401abababababababababababababababab0000000200000001610000000262637374617465";
+        assert_eq!(hex(&write(&author)), frozen);
+        assert_eq!(read(&write(&author)), Some(author));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_are_read_that_would_be_written_otherwise(bytes: Vec<u8>) {
+            if let Some(kept) = read(&bytes) {
+                prop_assert_eq!(write(&kept), bytes);
+            }
+        }
+
+        #[test]
+        fn a_state_cut_short_is_no_other_state(asked: Vec<String>, cut in 1_usize..20) {
+            let kept = Kept {
+                build: [1; 8],
+                sheds: 0,
+                trace: [0; 16],
+                carried: Carried::Author {
+                    asked: asked.iter().map(|key| key.as_str().into()).collect(),
+                    state: "".into(),
+                },
+            };
+            let bytes = write(&kept);
+            let short = &bytes[..bytes.len().saturating_sub(cut)];
+            prop_assert_eq!(read(short), None);
+        }
+    }
+}

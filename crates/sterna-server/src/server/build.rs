@@ -1,0 +1,137 @@
+//! From what an author said to a server that can run.
+
+use std::sync::Arc;
+
+use ring::digest::{Context, SHA256};
+use sterna_flow::Engine;
+use sterna_protocol::capabilities::{
+    PromptsCapability, ResourcesCapability, ServerCapabilities, ToolsCapability,
+};
+use sterna_protocol::discover::DiscoverResult;
+use sterna_protocol::json::JsonObject;
+use sterna_protocol::meta::ResultMeta;
+use sterna_protocol::version::ProtocolVersion;
+use sterna_seal::{Keyring, Realm, SharedKeyring, ThreadEntropy};
+
+use super::keys_ready::KeysReady;
+use super::{BuildError, Server, Service};
+use crate::auth::Gate;
+use crate::changes::Changes;
+use crate::core::Core;
+use crate::modern::Lists;
+use crate::offer::{Extensions, Offers};
+
+pub(super) fn build(server: Server) -> Result<Service, BuildError> {
+    let Server {
+        info,
+        instructions,
+        offers: offered,
+        extensions: spoken,
+        states,
+        keys,
+        gate,
+        probes,
+        mut edge,
+        config,
+    } = server;
+    let mut problems = Vec::new();
+    let mut offers = Offers::default();
+    for offer in offered {
+        if let Err(problem) = offers.put(offer) {
+            problems.push(problem);
+        }
+    }
+    let mut extensions = Extensions::default();
+    for extension in spoken {
+        if let Err(problem) = extensions.put(extension) {
+            problems.push(problem);
+        }
+    }
+    let has_keys = keys.is_some();
+    let keys = match keys {
+        Some(keys) => keys,
+        None => match Keyring::generate(&mut ThreadEntropy) {
+            Ok(ring) => Arc::new(SharedKeyring::new(ring)),
+            Err(error) => return Err(BuildError::new(vec![error.to_string()])),
+        },
+    };
+    if !problems.is_empty() {
+        return Err(BuildError::new(problems));
+    }
+    let capabilities = declare(&offers, &extensions);
+    let mut discover = DiscoverResult::new(vec![ProtocolVersion::V2026_07_28], capabilities);
+    discover.instructions = instructions;
+    let meta = ResultMeta::of(info.clone());
+    let lists = Lists::write(&offers, discover, &config.caching, config.page, &meta);
+    let audience = config.audience.as_deref().unwrap_or(&info.name);
+    let core = Core {
+        realm: Realm::new(audience, config.tenant.as_deref()),
+        lists,
+        keys,
+        lifetimes: config.lifetimes,
+        budget: config.budget,
+        limits: config.flow.limits.clone(),
+        max_rounds: config.flow.max_rounds,
+        build: build_id(&info.name, &info.version),
+        engine: Arc::new(Engine::new(sha256).settings(config.flow)),
+        overloaded: config.overloaded,
+        changes: Changes::default(),
+        states,
+        offers,
+        extensions,
+        info,
+    };
+    edge.legacy = false;
+    let probes = probes.checking(KeysReady(Arc::clone(&core.keys)));
+    let has_gate = gate.is_some();
+    let gate = gate.unwrap_or_else(Gate::open);
+    Service::new(Arc::new(core), gate, probes, edge, has_keys, has_gate)
+        .map_err(|error| BuildError::new(vec![error.to_string()]))
+}
+
+/// What is really there is declared, and nothing else (DISC-S2).
+fn declare(offers: &Offers, extensions: &Extensions) -> ServerCapabilities {
+    let mut capabilities = ServerCapabilities::default();
+    if !offers.tools.is_empty() {
+        let mut tools = ToolsCapability::default();
+        tools.list_changed = Some(true);
+        capabilities.tools = Some(tools);
+    }
+    if !offers.prompts.is_empty() {
+        let mut prompts = PromptsCapability::default();
+        prompts.list_changed = Some(true);
+        capabilities.prompts = Some(prompts);
+    }
+    if offers.has_resources() {
+        let mut resources = ResourcesCapability::default();
+        resources.list_changed = Some(true);
+        resources.subscribe = Some(true);
+        capabilities.resources = Some(resources);
+    }
+    capabilities.completions = offers.completes().then(JsonObject::new);
+    // LOG-S1: every handler has a log.
+    capabilities.logging = Some(JsonObject::new());
+    for (id, settings) in extensions.declared() {
+        let declared = capabilities.extensions.get_or_insert_default();
+        declared.insert(id.to_string(), settings.clone());
+    }
+    capabilities
+}
+
+fn build_id(name: &str, version: &str) -> [u8; 8] {
+    let hash = sha256(&[name.as_bytes(), b"\n", version.as_bytes()]);
+    let mut id = [0; 8];
+    id.copy_from_slice(&hash[..8]);
+    id
+}
+
+/// The hash that flows take their fingerprints from.
+fn sha256(parts: &[&[u8]]) -> [u8; 32] {
+    let mut context = Context::new(&SHA256);
+    for part in parts {
+        context.update(part);
+    }
+    let mut hash = [0; 32];
+    hash.copy_from_slice(context.finish().as_ref());
+    hash
+}

@@ -1,0 +1,66 @@
+//! Every number of the server that is not one of the edge's.
+
+use std::fmt;
+use std::sync::Arc;
+
+use sterna_flow::Settings;
+use sterna_protocol::caching::{CacheScope, Caching};
+use sterna_seal::{Budget, Lifetimes};
+
+/// The settings of a server.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct ServerConfig {
+    /// For whom states are sealed, usually the public URL of the server. `None`
+    /// takes its name: two servers that share keys but no name do not open each
+    /// other's states.
+    pub audience: Option<String>,
+    /// A part of the audience of its own, for a server that serves several.
+    pub tenant: Option<String>,
+    /// How long clients may keep lists. A minute: a list changes with a
+    /// deployment. Private: only the author knows that all callers see the same.
+    pub caching: Caching,
+    /// How many entries a page of a list has. A hundred fit into a few dozen
+    /// kilobytes.
+    pub page: usize,
+    /// How long a client may take for one round and for all of them.
+    pub lifetimes: Lifetimes,
+    /// How much a client may be asked to carry.
+    pub budget: Budget,
+    /// How flows are run; `max_rounds` holds for low-level handlers too.
+    pub flow: Settings,
+    /// Says whether this instance has too much to do: flows that have got
+    /// somewhere are then sent to another one, at most twice in a row. None: an
+    /// instance that is alone has nowhere to send them.
+    pub overloaded: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            audience: None,
+            tenant: None,
+            caching: Caching::new(60_000, CacheScope::Private),
+            page: 100,
+            lifetimes: Lifetimes::default(),
+            budget: Budget::default(),
+            flow: Settings::default(),
+            overloaded: None,
+        }
+    }
+}
+
+impl fmt::Debug for ServerConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerConfig")
+            .field("audience", &self.audience)
+            .field("tenant", &self.tenant)
+            .field("caching", &self.caching)
+            .field("page", &self.page)
+            .field("lifetimes", &self.lifetimes)
+            .field("budget", &self.budget)
+            .field("flow", &self.flow)
+            .field("overloaded", &self.overloaded.is_some())
+            .finish()
+    }
+}

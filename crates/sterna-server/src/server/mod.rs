@@ -1,0 +1,237 @@
+//! Putting a server together and starting it.
+
+mod build;
+mod config;
+mod error;
+mod keys_ready;
+mod service;
+
+use std::net::ToSocketAddrs;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use sterna_flow::Handler;
+use sterna_protocol::implementation::{Icon, Implementation};
+use sterna_seal::{Keyring, SharedKeyring};
+
+pub use config::ServerConfig;
+pub use error::{BuildError, StartError};
+pub use service::{Mcp, Service};
+
+use crate::auth::Gate;
+use crate::core::States;
+use crate::cx::Cx;
+use crate::edge::{EdgeConfig, Probes};
+use crate::handler::{IntoPromptResult, IntoResourceResult, IntoToolResult};
+use crate::offer::{Extension, Offer, Prompt, Resource, ResourceTemplate, Tool, Uri};
+
+/// A server that is being put together.
+///
+/// # Examples
+///
+/// ```no_run
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use sterna_server::{Cx, Server, ToolError};
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Deploy {
+///     service: String,
+/// }
+///
+/// async fn deploy(cx: Cx<'_>, args: Deploy) -> Result<String, ToolError> {
+///     let reason: String = cx.ask("reason", format!("Why deploy {}?", args.service)).await?;
+///     Ok(format!("{} deployed: {reason}", args.service))
+/// }
+///
+/// # async fn run() -> Result<(), sterna_server::StartError> {
+/// Server::new("deployer", env!("CARGO_PKG_VERSION"))
+///     .tool("deploy", "Deploys a service after asking", deploy)
+///     .serve("127.0.0.1:8080")
+///     .await
+/// # }
+/// ```
+#[must_use = "a server does nothing until it is served"]
+pub struct Server {
+    info: Implementation,
+    instructions: Option<String>,
+    offers: Vec<Offer>,
+    extensions: Vec<Extension>,
+    states: States,
+    keys: Option<Arc<SharedKeyring>>,
+    gate: Option<Gate>,
+    probes: Probes,
+    edge: EdgeConfig,
+    config: ServerConfig,
+}
+
+impl Server {
+    /// A server that offers nothing yet.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self {
+            info: Implementation::new(name, version),
+            instructions: None,
+            offers: Vec::new(),
+            extensions: Vec::new(),
+            states: States::default(),
+            keys: None,
+            gate: None,
+            probes: Probes::new(),
+            edge: EdgeConfig::default(),
+            config: ServerConfig::default(),
+        }
+    }
+
+    /// Offers a tool whose handler is `async fn(Cx<'_>, A) -> R`. For a title,
+    /// an output schema and the like, [`offer`](Self::offer) a [`Tool`].
+    pub fn tool<H, A, R>(self, name: &str, description: &str, handler: H) -> Self
+    where
+        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Send + Sync + 'static,
+        A: JsonSchema + DeserializeOwned + Send + 'static,
+        R: IntoToolResult,
+    {
+        self.offer(Tool::new(name, description, handler))
+    }
+
+    /// Offers a prompt whose handler is `async fn(Cx<'_>, A) -> R`.
+    pub fn prompt<H, A, R>(self, name: &str, description: &str, handler: H) -> Self
+    where
+        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Send + Sync + 'static,
+        A: JsonSchema + DeserializeOwned + Send + 'static,
+        R: IntoPromptResult,
+    {
+        self.offer(Prompt::new(name, description, handler))
+    }
+
+    /// Offers a resource whose handler is `async fn(Cx<'_>, Uri) -> R`.
+    pub fn resource<H, R>(self, uri: &str, name: &str, handler: H) -> Self
+    where
+        H: for<'a> Handler<'a, Cx<'a>, Uri, Output = R> + Send + Sync + 'static,
+        R: IntoResourceResult,
+    {
+        self.offer(Resource::new(uri, name, handler))
+    }
+
+    /// Offers resources whose addresses follow `pattern`, such as
+    /// `note://{id}`; the handler is `async fn(Cx<'_>, A) -> R`, and the members
+    /// of `A` are the variables.
+    pub fn resource_template<H, A, R>(self, pattern: &str, name: &str, handler: H) -> Self
+    where
+        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Send + Sync + 'static,
+        A: JsonSchema + DeserializeOwned + Send + 'static,
+        R: IntoResourceResult,
+    {
+        self.offer(ResourceTemplate::new(pattern, name, handler))
+    }
+
+    /// Offers a [`Tool`], a [`Prompt`], a [`Resource`] or a
+    /// [`ResourceTemplate`]. Lists keep this order.
+    pub fn offer(mut self, offer: impl Into<Offer>) -> Self {
+        self.offers.push(offer.into());
+        self
+    }
+
+    /// Speaks an [`Extension`] of the protocol.
+    pub fn extension(mut self, extension: Extension) -> Self {
+        self.extensions.push(extension);
+        self
+    }
+
+    /// Names the server for people.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.info.title = Some(title.into());
+        self
+    }
+
+    /// Shows pictures of the server.
+    pub fn icons(mut self, icons: Vec<Icon>) -> Self {
+        self.info.icons = Some(icons);
+        self
+    }
+
+    /// Tells the model how to use the server.
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Gives handlers something to work with: [`Cx::state`] finds it by its
+    /// type. A second value of a type replaces the first.
+    pub fn state<T: Send + Sync + 'static>(mut self, state: T) -> Self {
+        self.states.put(state);
+        self
+    }
+
+    /// Seals what clients carry with `keys`.
+    ///
+    /// Without keys the server makes one of its own, which no other instance
+    /// has and no restart survives: good enough on loopback and refused
+    /// elsewhere.
+    pub fn keys(self, keys: Keyring) -> Self {
+        self.shared_keys(Arc::new(SharedKeyring::new(keys)))
+    }
+
+    /// As [`keys`](Self::keys), with keys that can be reloaded while the server
+    /// runs.
+    pub fn shared_keys(mut self, keys: Arc<SharedKeyring>) -> Self {
+        self.keys = Some(keys);
+        self
+    }
+
+    /// Says who may call.
+    ///
+    /// Without a gate everybody may, which is right for a server on loopback
+    /// and refused elsewhere: there it must be said, with [`Gate::open`].
+    pub fn gate(mut self, gate: Gate) -> Self {
+        self.gate = Some(gate);
+        self
+    }
+
+    /// Says what operators are shown.
+    pub fn probes(mut self, probes: Probes) -> Self {
+        self.probes = probes;
+        self
+    }
+
+    /// Says how the server meets the network.
+    pub fn edge(mut self, edge: EdgeConfig) -> Self {
+        self.edge = edge;
+        self
+    }
+
+    /// Replaces the settings.
+    pub fn config(mut self, config: ServerConfig) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Checks everything that can be checked before the first request.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] lists every mistake that was found: names that are there
+    /// twice, schemas that are none, patterns that cannot be read.
+    pub fn build(self) -> Result<Service, BuildError> {
+        build::build(self)
+    }
+
+    /// Builds the server and serves it at `address` until the process is
+    /// interrupted.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`] says what to do about it.
+    pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), StartError> {
+        self.build()?.serve(address).await
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("name", &self.info.name)
+            .field("offers", &self.offers.len())
+            .finish_non_exhaustive()
+    }
+}

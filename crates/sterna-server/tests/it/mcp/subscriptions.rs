@@ -1,0 +1,109 @@
+use http::Response;
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use sterna_server::edge::EdgeBody;
+use sterna_server::{Cx, Server, Uri};
+
+use super::Client;
+
+async fn touch(cx: Cx<'_>, (): ()) {
+    let changes = cx.request().changes();
+    changes.tools();
+    changes.prompts();
+    changes.resources();
+    changes.resource("test://a");
+    changes.resource("test://b");
+}
+
+async fn read(_: Cx<'_>, uri: Uri) -> String {
+    uri.to_string()
+}
+
+fn client() -> Client {
+    Client::of(
+        Server::new("subscriptions", "1")
+            .tool("touch", "Changes everything", touch)
+            .resource("test://a", "a", read),
+    )
+}
+
+async fn next(response: &mut Response<EdgeBody>) -> Value {
+    let frame = response.body_mut().frame().await.unwrap().unwrap();
+    let data = frame.into_data().unwrap();
+    let text = std::str::from_utf8(&data).unwrap();
+    serde_json::from_str(text.strip_prefix("data: ").unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn a_subscription_brings_what_was_asked_for_and_nothing_else() {
+    let client = client();
+    let filter = json!({
+        "toolsListChanged": true,
+        "promptsListChanged": true,
+        "resourceSubscriptions": ["test://b"],
+        "taskIds": ["x"],
+    });
+    let mut stream = client
+        .open("subscriptions/listen", json!({"notifications": filter}))
+        .await;
+    assert_eq!(stream.headers()["content-type"], "text/event-stream");
+    let first = next(&mut stream).await;
+    assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
+    // There are no prompts and no tasks, so nothing is promised about them.
+    let honoured = json!({"toolsListChanged": true, "resourceSubscriptions": ["test://b"]});
+    assert_eq!(first["params"]["notifications"], honoured);
+    client.call_tool("touch", json!({})).await;
+    let (tools, resource) = (next(&mut stream).await, next(&mut stream).await);
+    assert_eq!(tools["method"], "notifications/tools/list_changed");
+    assert_eq!(resource["method"], "notifications/resources/updated");
+    assert_eq!(resource["params"]["uri"], "test://b");
+    for message in [first, tools, resource] {
+        assert_eq!(
+            message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"],
+            1
+        );
+    }
+}
+
+#[tokio::test]
+async fn several_subscriptions_are_independent() {
+    let client = client();
+    let listen = |filter| client.open("subscriptions/listen", json!({"notifications": filter}));
+    let mut tools = listen(json!({"toolsListChanged": true})).await;
+    let mut resources = listen(json!({"resourcesListChanged": true})).await;
+    for stream in [&mut tools, &mut resources] {
+        next(stream).await;
+    }
+    client.call_tool("touch", json!({})).await;
+    assert_eq!(
+        next(&mut tools).await["method"],
+        "notifications/tools/list_changed"
+    );
+    drop(tools);
+    assert_eq!(
+        next(&mut resources).await["method"],
+        "notifications/resources/list_changed"
+    );
+    client.call_tool("touch", json!({})).await;
+    assert_eq!(
+        next(&mut resources).await["method"],
+        "notifications/resources/list_changed"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_leaves_ends_its_subscriptions_with_a_result() {
+    let client = client();
+    let params = json!({"notifications": {"toolsListChanged": true}});
+    let mut stream = client.open("subscriptions/listen", params).await;
+    next(&mut stream).await;
+    client.edge.shutdown().begin();
+    let end = next(&mut stream).await;
+    assert_eq!(end["id"], 1);
+    assert_eq!(end["result"]["resultType"], "complete");
+    assert_eq!(
+        end["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"],
+        1
+    );
+    assert!(stream.body_mut().frame().await.is_none());
+}

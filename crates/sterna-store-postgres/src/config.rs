@@ -1,0 +1,182 @@
+//! How a store in PostgreSQL behaves.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use sterna_store::{Error, ErrorKind};
+
+/// Settings of a [`PostgresStore`](crate::PostgresStore).
+///
+/// ```
+/// use sterna_store_postgres::Config;
+///
+/// let mut config = Config::new("postgres://sterna@db.internal/tasks?sslmode=require")?;
+/// config.connections = 20;
+/// # Ok::<(), sterna_store::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    pub(crate) server: tokio_postgres::Config,
+    /// The schema that holds the tables.
+    pub schema: Schema,
+    /// How many connections to keep at most.
+    ///
+    /// Eight: a PostgreSQL server with its usual hundred has room for a dozen
+    /// instances.
+    pub connections: usize,
+    /// How long a call waits for a free connection.
+    pub wait: Duration,
+    /// How long a call may take once it has a connection. Then the connection
+    /// is thrown away, and with it whatever it was waiting for.
+    ///
+    /// Fifteen seconds: half a lease, so that a worker can still stop in time.
+    pub limit: Duration,
+    /// How often a call is tried when the connection is lost or the database
+    /// asks for another try. Every call of a store may be repeated.
+    ///
+    /// Six: with the pauses between, about three seconds in all.
+    pub attempts: u32,
+    /// Who brings the tables up to date.
+    pub migrate: Migrate,
+    /// Whether to listen for hints.
+    pub hints: Hints,
+    /// Whom to trust when the connection is encrypted, as `sslmode` says.
+    pub trust: Trust,
+}
+
+impl Config {
+    /// Settings for the server that `connection` names: a URL or a list of
+    /// `key=value`, as for every other program.
+    ///
+    /// # Errors
+    ///
+    /// `Misuse` if it names none.
+    pub fn new(connection: &str) -> Result<Self, Error> {
+        let mut server: tokio_postgres::Config = connection.parse().map_err(|error| {
+            Error::new(
+                ErrorKind::Misuse,
+                "the connection string is no URL and no list of key=value",
+            )
+            .because(error)
+        })?;
+        if server.get_connect_timeout().is_none() {
+            server.connect_timeout(Duration::from_secs(5));
+        }
+        if server.get_application_name().is_none() {
+            server.application_name("sterna");
+        }
+        Ok(Self {
+            server,
+            schema: Schema::default(),
+            connections: 8,
+            wait: Duration::from_secs(5),
+            limit: Duration::from_secs(15),
+            attempts: 6,
+            migrate: Migrate::OnConnect,
+            hints: Hints::Listen,
+            trust: Trust::System,
+        })
+    }
+}
+
+/// The name of a schema: lower case letters, digits and `_`, up to 40 of them.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Schema(String);
+
+impl Schema {
+    /// Takes `name` as the name of a schema.
+    ///
+    /// # Errors
+    ///
+    /// `Misuse` if it needs quoting.
+    pub fn new(name: &str) -> Result<Self, Error> {
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        let first = name
+            .bytes()
+            .next()
+            .is_some_and(|byte| !byte.is_ascii_digit());
+        if first && name.len() <= 40 && name.bytes().all(plain) {
+            Ok(Self(name.to_owned()))
+        } else {
+            Err(Error::new(
+                ErrorKind::Misuse,
+                "a schema is named with lower case letters, digits and _, up to 40 of them",
+            ))
+        }
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for Schema {
+    /// `sterna`.
+    fn default() -> Self {
+        Self("sterna".to_owned())
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+/// Who brings the tables up to date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Migrate {
+    /// Somebody else, with [`migrate`](crate::migrate()).
+    Never,
+    /// Whoever connects first.
+    OnConnect,
+}
+
+/// Whether to listen for hints that a task was answered or cancelled.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Hints {
+    /// On a connection of its own to the same server. PgBouncer in transaction
+    /// mode does not pass them on: then this costs a connection and helps
+    /// nobody.
+    Listen,
+    /// On a connection of its own to the server behind a pooler.
+    ListenAt(Box<Config>),
+    /// Not at all: workers poll.
+    Off,
+}
+
+/// Whom to trust when the connection is encrypted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Trust {
+    /// The authorities in this PEM file and nobody else.
+    File(PathBuf),
+    /// The authorities that the system trusts.
+    System,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_needs_no_quoting() {
+        for good in ["sterna", "_a1", "tenant_42"] {
+            assert!(Schema::new(good).is_ok(), "{good}");
+        }
+        for bad in ["", "1a", "A", "a b", "a\"b", "a;drop", "é", &"x".repeat(41)] {
+            assert!(Schema::new(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_not_shown() {
+        let config = Config::new("postgres://u:hunter2@localhost/db").unwrap();
+        assert!(!format!("{config:?}").contains("hunter2"));
+    }
+}

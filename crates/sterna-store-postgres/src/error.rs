@@ -1,0 +1,207 @@
+//! What PostgreSQL says, and what an operator can do about it.
+
+use deadpool_postgres::{PoolError, TimeoutType};
+use sterna_store::{Error, ErrorKind};
+use tokio_postgres::error::SqlState;
+
+/// Why a try failed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The database did.
+    Database(tokio_postgres::Error),
+    /// There is no connection to try it on.
+    Lost(Error),
+    /// A rule of the store did.
+    Refused(Error),
+}
+
+impl Failure {
+    /// Whether the same call may succeed in a moment.
+    pub(crate) fn is_passing(&self) -> bool {
+        match self {
+            Self::Database(error) => {
+                matches!(judge(error), Judgement::Busy | Judgement::Lost)
+            }
+            Self::Lost(_) => true,
+            Self::Refused(_) => false,
+        }
+    }
+
+    /// Whether the connection is of no more use.
+    pub(crate) fn is_fatal(&self) -> bool {
+        match self {
+            Self::Database(error) => judge(error) == Judgement::Lost,
+            Self::Lost(_) => true,
+            Self::Refused(_) => false,
+        }
+    }
+}
+
+impl From<tokio_postgres::Error> for Failure {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Refused(error) | Failure::Lost(error) => error,
+            Failure::Database(error) => judge(&error).explain().because(error),
+        }
+    }
+}
+
+/// What an error of the database means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Judgement {
+    /// Two transactions got into each other's way.
+    Busy,
+    Damaged,
+    Denied,
+    Full,
+    /// The server or the way to it is gone.
+    Lost,
+    Slow,
+    Unexpected,
+    Unmigrated,
+}
+
+impl Judgement {
+    fn explain(self) -> Error {
+        match self {
+            Self::Busy => Error::new(
+                ErrorKind::Unavailable,
+                "the database was too busy with other transactions",
+            ),
+            Self::Damaged => damaged("the database found itself damaged"),
+            Self::Denied => Error::new(
+                ErrorKind::Denied,
+                "the database refused the role, its password or its privileges",
+            )
+            .with_code("MR0705"),
+            Self::Full => {
+                Error::new(ErrorKind::Full, "the database has no room left").with_code("MR0704")
+            }
+            Self::Lost => Error::new(ErrorKind::Unavailable, "the database cannot be reached")
+                .with_code("MR0707"),
+            Self::Slow => too_slow(),
+            Self::Unexpected => Error::new(
+                ErrorKind::Internal,
+                "the database refused a statement of the store",
+            ),
+            Self::Unmigrated => Error::new(
+                ErrorKind::Incompatible,
+                "a table of the store is missing, migrate the database",
+            )
+            .with_code("MR0702"),
+        }
+    }
+}
+
+fn judge(error: &tokio_postgres::Error) -> Judgement {
+    let Some(state) = error.code() else {
+        return if error.is_closed() || io_error(error).is_some() {
+            Judgement::Lost
+        } else {
+            Judgement::Unexpected
+        };
+    };
+    match state {
+        &SqlState::T_R_SERIALIZATION_FAILURE
+        | &SqlState::T_R_DEADLOCK_DETECTED
+        | &SqlState::LOCK_NOT_AVAILABLE => Judgement::Busy,
+        &SqlState::QUERY_CANCELED => Judgement::Slow,
+        // After a failover the pool may still reach the old primary.
+        &SqlState::READ_ONLY_SQL_TRANSACTION
+        | &SqlState::ADMIN_SHUTDOWN
+        | &SqlState::CRASH_SHUTDOWN
+        | &SqlState::CANNOT_CONNECT_NOW
+        | &SqlState::TOO_MANY_CONNECTIONS => Judgement::Lost,
+        &SqlState::DISK_FULL | &SqlState::OUT_OF_MEMORY | &SqlState::PROGRAM_LIMIT_EXCEEDED => {
+            Judgement::Full
+        }
+        &SqlState::INVALID_PASSWORD
+        | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION
+        | &SqlState::INVALID_CATALOG_NAME
+        | &SqlState::INSUFFICIENT_PRIVILEGE => Judgement::Denied,
+        &SqlState::UNDEFINED_TABLE
+        | &SqlState::UNDEFINED_COLUMN
+        | &SqlState::INVALID_SCHEMA_NAME => Judgement::Unmigrated,
+        &SqlState::DATA_CORRUPTED | &SqlState::INDEX_CORRUPTED => Judgement::Damaged,
+        other if other.code().starts_with("08") => Judgement::Lost,
+        _ => Judgement::Unexpected,
+    }
+}
+
+/// Whether the two sides did not agree how to talk: TLS wanted and not had, or
+/// a certificate that is not trusted.
+fn is_about_trust(error: &tokio_postgres::Error) -> bool {
+    match io_error(error) {
+        Some(error) => error.kind() == std::io::ErrorKind::InvalidData,
+        None => error.code().is_none() && !error.is_closed(),
+    }
+}
+
+/// What went wrong on the line, if it was that.
+fn io_error(error: &tokio_postgres::Error) -> Option<&std::io::Error> {
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref() {
+            return Some(error);
+        }
+        cause = error.source();
+    }
+    None
+}
+
+/// No connection could be had.
+pub(crate) fn no_connection(error: PoolError) -> Failure {
+    match error {
+        PoolError::Backend(error) if is_about_trust(&error) => Failure::Refused(
+            Error::new(
+                ErrorKind::Denied,
+                "no connection to the database could be agreed on, check sslmode and certificates",
+            )
+            .with_code("MR0705")
+            .because(error),
+        ),
+        PoolError::Backend(error) => Failure::Database(error),
+        PoolError::Timeout(TimeoutType::Wait) => Failure::Refused(
+            Error::new(
+                ErrorKind::Unavailable,
+                "every connection to the database is in use",
+            )
+            .with_code("MR0708"),
+        ),
+        other => Failure::Lost(
+            Error::new(
+                ErrorKind::Unavailable,
+                "no connection to the database could be made",
+            )
+            .with_code("MR0707")
+            .because(other),
+        ),
+    }
+}
+
+/// A call took longer than it may.
+pub(crate) fn too_slow() -> Error {
+    Error::new(ErrorKind::Unavailable, "the database took too long").with_code("MR0707")
+}
+
+/// A row that no version of this program wrote.
+pub(crate) fn damaged(what: &'static str) -> Error {
+    Error::new(ErrorKind::Corrupt, what).with_code("MR0706")
+}
+
+/// A lease on a task that is no more.
+pub(crate) fn gone() -> Error {
+    Error::new(ErrorKind::Fenced, "the task was swept away")
+}

@@ -1,0 +1,43 @@
+//! A [store](sterna_store::Store) in PostgreSQL, shared by the instances of a
+//! fleet.
+//!
+//! Give [`PostgresStore::connect`] a [`Config`]. It makes its tables in a schema
+//! of its own, or leaves that to [`migrate`] and a role that may.
+//!
+//! # What it relies on
+//!
+//! - **The clock of the database** decides about leases, timers and expiry; what
+//!   the hosts think of the time does not matter.
+//! - **Row locks** decide who changes a task; `SKIP LOCKED` keeps workers that
+//!   look for work out of each other's way.
+//! - **Polling** finds work. `NOTIFY` on answers and cancels only makes it
+//!   sooner, and a worker that never hears one loses nothing.
+//!
+//! # What it does not rely on
+//!
+//! A session. No prepared statement, setting or lock outlives a transaction, so
+//! PgBouncer in transaction mode may stand in between; give [`Hints::ListenAt`]
+//! the server behind it or turn hints off.
+//!
+//! # When the connection is lost
+//!
+//! Calls are made again, [`Config::attempts`] times in all. Every call of a store
+//! may be repeated: a claim bears a fence or a claimant, and what is written
+//! twice is written once.
+
+mod blobs;
+mod config;
+mod error;
+mod ledger;
+mod listen;
+mod migrate;
+mod pool;
+mod rows;
+mod session;
+mod statement;
+mod store;
+mod tasks;
+
+pub use config::{Config, Hints, Migrate, Schema, Trust};
+pub use migrate::migrate;
+pub use store::PostgresStore;

@@ -1,0 +1,45 @@
+//! Rows and what happens to them: one operation for each verb of a store.
+
+mod codec;
+mod head;
+mod inbox;
+
+pub(crate) mod answer;
+pub(crate) mod blob;
+pub(crate) mod claim;
+pub(crate) mod commit;
+pub(crate) mod create;
+pub(crate) mod effect;
+pub(crate) mod end;
+pub(crate) mod read;
+pub(crate) mod round;
+
+use std::time::Duration;
+
+use crate::error::Failure;
+use crate::session::Session;
+
+/// A call that can be tried more than once.
+pub(crate) trait Operation: Send + Sync {
+    /// What comes of it.
+    type Output: Send;
+
+    /// How long one try may take, if calls usually may take `limit`.
+    fn limit(&self, limit: Duration) -> Duration {
+        limit
+    }
+
+    /// One try.
+    fn run(
+        &self,
+        session: &Session<'_>,
+    ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
+}
+
+/// The only clock of the store, in SQL.
+macro_rules! now {
+    () => {
+        "(extract(epoch FROM statement_timestamp()) * 1000)::bigint"
+    };
+}
+use now;

@@ -1,0 +1,92 @@
+//! The contract of every store.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sterna_store::contract::{self, Subject};
+use sterna_store::{Error, Store, UnixMillis};
+use sterna_store_postgres::{Config, PostgresStore, Schema};
+
+use crate::server::Server;
+
+#[tokio::test]
+async fn the_postgres_store_keeps_the_contract() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let config = server.config();
+    keeps_the_contract(&server, config).await;
+}
+
+#[tokio::test]
+async fn a_store_with_one_connection_keeps_it_too() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let mut config = server.config();
+    config.connections = 1;
+    keeps_the_contract(&server, config).await;
+}
+
+/// Runs the contract on one store that is emptied before every case.
+pub(crate) async fn keeps_the_contract(server: &Arc<Server>, config: Config) {
+    let clock = Arc::new(Clock {
+        client: server.client().await,
+        schema: config.schema.clone(),
+    });
+    let store: Arc<dyn Store> = Arc::new(PostgresStore::connect(config).await.unwrap());
+    let report = contract::store(|| {
+        let (store, clock) = (Arc::clone(&store), Arc::clone(&clock));
+        Box::pin(async move {
+            clock.begin_anew().await;
+            Ok::<_, Error>(Subject::new(store, move |by| {
+                let clock = Arc::clone(&clock);
+                Box::pin(async move {
+                    clock.advance(by).await;
+                    Ok(())
+                })
+            }))
+        })
+    })
+    .await;
+    assert!(report.is_kept(), "{report}");
+    server.drop_schema(&clock.schema).await;
+}
+
+/// Lets time pass in a schema by moving every time in it back.
+struct Clock {
+    client: tokio_postgres::Client,
+    schema: Schema,
+}
+
+const TIMES: [(&str, &[&str]); 4] = [
+    (
+        "task",
+        &["created_at", "updated_at", "expires_at", "due_at"],
+    ),
+    ("effect", &["claimed_at", "expires_at"]),
+    ("round", &["entered_at", "lease_until", "expires_at"]),
+    ("blob", &["expires_at"]),
+];
+
+impl Clock {
+    async fn advance(&self, by: Duration) {
+        let mut sql = "BEGIN;".to_owned();
+        let (schema, span) = (self.schema.as_str(), UnixMillis::span(by));
+        for (table, columns) in TIMES {
+            let moved: Vec<_> = columns
+                .iter()
+                .map(|column| format!("{column} = {column} - {span}"))
+                .collect();
+            sql += &format!("UPDATE {schema}.{table} SET {};", moved.join(", "));
+        }
+        sql += "COMMIT";
+        self.client.batch_execute(&sql).await.unwrap();
+    }
+
+    async fn begin_anew(&self) {
+        let schema = self.schema.as_str();
+        let sql = TIMES.map(|(table, _)| format!("TRUNCATE {schema}.{table} CASCADE"));
+        self.client.batch_execute(&sql.join(";")).await.unwrap();
+    }
+}

@@ -1,0 +1,10 @@
+#![cfg(test)]
+//! The store on a real PostgreSQL.
+
+mod contract;
+mod failures;
+mod hints;
+mod pooler;
+mod restart;
+mod schema;
+mod server;

@@ -1,0 +1,92 @@
+//! Opening a file.
+
+use std::fs;
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+use sterna_store::{Error, ErrorKind};
+
+use crate::Config;
+use crate::error::explain;
+
+/// A connection that may write. Makes the file if there is none.
+pub(crate) fn writer(path: &Path, config: &Config) -> Result<Connection, Error> {
+    make_private(path)?;
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, config)?;
+    // Asking for WAL on a file that cannot be written succeeds and leaves the
+    // mode as it was.
+    let mode: String = connection
+        .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
+        .map_err(explain)?;
+    if mode != "wal" {
+        return Err(Error::new(
+            ErrorKind::Denied,
+            format!("the database is in {mode} mode and cannot be switched to WAL: put it on a local disk and make it writable"),
+        )
+        .with_code("MR0705"));
+    }
+    connection
+        .execute_batch(
+            "PRAGMA foreign_keys = ON;
+             PRAGMA fullfsync = ON;
+             PRAGMA checkpoint_fullfsync = ON;",
+        )
+        .map_err(explain)?;
+    if let Some(bytes) = config.bytes {
+        limit(&connection, bytes).map_err(explain)?;
+    }
+    Ok(connection)
+}
+
+/// SQLite counts pages, and never less than there are.
+fn limit(connection: &Connection, bytes: u64) -> Result<(), rusqlite::Error> {
+    let page: i64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+    let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page.max(1);
+    connection.query_row(
+        &format!("PRAGMA max_page_count = {}", pages.max(1)),
+        [],
+        |_| Ok(()),
+    )
+}
+
+/// A connection that only reads a file that exists.
+pub(crate) fn reader(path: &Path, config: &Config) -> Result<Connection, Error> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, config)?;
+    connection
+        .execute_batch("PRAGMA query_only = ON")
+        .map_err(explain)?;
+    Ok(connection)
+}
+
+fn connect(path: &Path, access: OpenFlags, config: &Config) -> Result<Connection, Error> {
+    // No URI: a path that begins with "file:" is a path.
+    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(explain)?;
+    connection.busy_timeout(config.busy).map_err(explain)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+/// Makes an empty file that only its owner can read, unless there is one.
+///
+/// SQLite gives its side files the permissions of the database, so this is
+/// enough for all of them.
+fn make_private(path: &Path) -> Result<(), Error> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(Error::new(
+            ErrorKind::Denied,
+            format!(
+                "{} cannot be created: make its folder exist and writable",
+                path.display()
+            ),
+        )
+        .with_code("MR0705")
+        .because(error)),
+    }
+}

@@ -1,0 +1,16 @@
+//! Rows and what happens to them. Everything here runs inside a transaction
+//! of the thread that owns the connection.
+
+mod codec;
+mod head;
+mod inbox;
+
+pub(crate) mod answer;
+pub(crate) mod blob;
+pub(crate) mod claim;
+pub(crate) mod commit;
+pub(crate) mod create;
+pub(crate) mod effect;
+pub(crate) mod end;
+pub(crate) mod read;
+pub(crate) mod round;

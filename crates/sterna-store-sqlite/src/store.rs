@@ -1,0 +1,103 @@
+//! The store and its life.
+
+use std::fmt;
+use std::path::Path;
+
+use sterna_store::{Bell, Error, ErrorKind};
+use tokio::sync::oneshot;
+
+use crate::Config;
+use crate::open::{reader, writer};
+use crate::schema::migrate;
+use crate::thread::{Access, Hand, start};
+
+/// A store in one file, for any number of processes on one machine.
+///
+/// One thread writes and one reads, so an async caller never waits on the disk
+/// itself. Calls that come at once share a transaction and its sync. What a
+/// client or an effect depends on (creation, answers, cancels, ends, claims of
+/// effects and rounds) is synced before it is acknowledged; a step is not, so a
+/// power cut may run the last steps again. Hints stay within the process: a
+/// worker in another one finds out when it polls.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::Duration;
+/// use sterna_store::{BlobId, Blobs};
+/// use sterna_store_sqlite::{Config, SqliteStore};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("tasks.db");
+/// let store = SqliteStore::open(&path, Config::default())?;
+/// let id = BlobId::from_bytes([1; 16]);
+/// store.put_blob(id, "plan".into(), Duration::from_secs(60)).await?;
+/// store.close().await;
+///
+/// let again = SqliteStore::open(&path, Config::default())?;
+/// assert_eq!(again.blob(id).await?.as_deref(), Some(&b"plan"[..]));
+/// # Ok(())
+/// # }
+/// ```
+pub struct SqliteStore {
+    pub(crate) write: Hand,
+    pub(crate) read: Hand,
+    pub(crate) bell: Bell,
+    closed: [oneshot::Receiver<()>; 2],
+}
+
+impl SqliteStore {
+    /// Opens the database at `path`, makes it if there is none, and brings its
+    /// tables up to date.
+    ///
+    /// A new file can be read by its owner only. Its folder must exist, on a
+    /// disk of this machine: SQLite's locks do not work over a network.
+    ///
+    /// # Errors
+    ///
+    /// `Denied` if the file cannot be written, `Corrupt` if it is no database,
+    /// `Incompatible` if a newer version of this crate wrote it, `Unavailable`
+    /// if another process keeps it locked. [`Error::code`] names the page that
+    /// says what to do.
+    pub fn open(path: impl AsRef<Path>, config: Config) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let mut connection = writer(path, &config)?;
+        migrate(&mut connection)?;
+        let reading = reader(path, &config)?;
+        let no_thread = |error: std::io::Error| {
+            Error::new(ErrorKind::Unavailable, "the system has no thread left").because(error)
+        };
+        let (write, writer_closed) =
+            start(connection, Access::Write, config.queue, config.batch).map_err(no_thread)?;
+        let (read, reader_closed) =
+            start(reading, Access::Read, config.queue, config.batch).map_err(no_thread)?;
+        Ok(Self {
+            write,
+            read,
+            bell: Bell::default(),
+            closed: [reader_closed, writer_closed],
+        })
+    }
+
+    /// Finishes what was called and closes the file. Dropping the store does
+    /// the same without waiting for it.
+    pub async fn close(self) {
+        let Self {
+            write,
+            read,
+            closed,
+            ..
+        } = self;
+        drop((write, read));
+        for thread in closed {
+            // An error means that the thread is gone already.
+            let _ = thread.await;
+        }
+    }
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStore").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,199 @@
+//! Threads that own a connection, so that no async caller waits on a disk.
+
+use std::{slice, thread};
+
+use rusqlite::Connection;
+use sterna_store::{BoxFuture, Error, ErrorKind, UnixMillis};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::error::{again, explain, stopped};
+
+/// The way to a thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Hand {
+    jobs: mpsc::Sender<Job>,
+}
+
+impl Hand {
+    /// Lets the thread do `work` and waits for what comes of it.
+    pub(crate) fn call<T: Send + 'static>(
+        &self,
+        durability: Durability,
+        work: impl Fn(&Connection, UnixMillis) -> Result<T, Error> + Send + 'static,
+    ) -> BoxFuture<'_, Result<T, Error>> {
+        Box::pin(async move {
+            let (tell, told) = oneshot::channel();
+            let call = Box::new(Call {
+                work,
+                result: None,
+                tell,
+            });
+            let job = Job { durability, call };
+            self.jobs.send(job).await.map_err(|_| stopped())?;
+            told.await.map_err(|_| stopped())?
+        })
+    }
+}
+
+/// How much a transaction must survive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Durability {
+    /// A crash of the process. After a power cut the last of these may be
+    /// missing, and a step is run again.
+    Process,
+    /// A power cut.
+    Machine,
+}
+
+/// How a thread begins its transactions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
+
+/// Starts a thread that does jobs on `connection`, up to `batch` in one
+/// transaction when they come at once, until every [`Hand`] is gone. The
+/// receiver hears when the connection is closed.
+pub(crate) fn start(
+    connection: Connection,
+    access: Access,
+    queue: usize,
+    batch: usize,
+) -> Result<(Hand, oneshot::Receiver<()>), std::io::Error> {
+    let (jobs, waiting) = mpsc::channel(queue.max(1));
+    let (closed, heard) = oneshot::channel();
+    let name = match access {
+        Access::Read => "sterna-sqlite-read",
+        Access::Write => "sterna-sqlite-write",
+    };
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(move || {
+            serve(&connection, access, waiting, batch.max(1));
+            drop(connection);
+            // Nobody waits for it when the store was simply dropped.
+            let _ = closed.send(());
+        })?;
+    Ok((Hand { jobs }, heard))
+}
+
+/// Something to do, and how much it must survive.
+struct Job {
+    durability: Durability,
+    call: Box<dyn Step>,
+}
+
+/// A job with its types forgotten.
+trait Step: Send {
+    /// Does the work, again if need be, and says what went wrong, if something
+    /// did.
+    fn run(&mut self, connection: &Connection, now: UnixMillis) -> Option<&Error>;
+
+    /// Tells the caller, when the transaction is through.
+    fn tell(self: Box<Self>, transaction: Result<(), Error>);
+}
+
+struct Call<T, F> {
+    work: F,
+    result: Option<Result<T, Error>>,
+    tell: oneshot::Sender<Result<T, Error>>,
+}
+
+impl<T, F> Step for Call<T, F>
+where
+    T: Send,
+    F: Fn(&Connection, UnixMillis) -> Result<T, Error> + Send,
+{
+    fn run(&mut self, connection: &Connection, now: UnixMillis) -> Option<&Error> {
+        let result = self.result.insert((self.work)(connection, now));
+        result.as_ref().err()
+    }
+
+    fn tell(self: Box<Self>, transaction: Result<(), Error>) {
+        // What was decided in a transaction that failed was decided on
+        // something that never was.
+        let result = match (self.result, transaction) {
+            (_, Err(error)) | (Some(Err(error)), Ok(())) => Err(error),
+            (Some(Ok(value)), Ok(())) => Ok(value),
+            (None, Ok(())) => Err(stopped()),
+        };
+        // Nobody listens when the caller has given up.
+        let _ = self.tell.send(result);
+    }
+}
+
+fn serve(connection: &Connection, access: Access, mut waiting: mpsc::Receiver<Job>, batch: usize) {
+    let mut synchronous = None;
+    let mut jobs = Vec::with_capacity(batch);
+    while waiting.blocking_recv_many(&mut jobs, batch) > 0 {
+        let needed = jobs.iter().map(|job| job.durability).max();
+        let mut ready = Ok(());
+        if access == Access::Write && needed != synchronous {
+            ready = set_synchronous(connection, needed).map_err(explain);
+            synchronous = needed.filter(|_| ready.is_ok());
+        }
+        let result = ready.and_then(|()| transact(connection, access, &mut jobs));
+        let full = matches!(&result, Err(error) if error.kind() == ErrorKind::Full);
+        for mut job in jobs.drain(..) {
+            let result = match &result {
+                // Only what does not fit is refused, not its neighbours.
+                Err(_) if full => transact(connection, access, slice::from_mut(&mut job)),
+                Err(error) => Err(again(error)),
+                Ok(()) => Ok(()),
+            };
+            job.call.tell(result);
+        }
+    }
+}
+
+fn set_synchronous(
+    connection: &Connection,
+    durability: Option<Durability>,
+) -> Result<(), rusqlite::Error> {
+    // In WAL mode NORMAL syncs at checkpoints only and FULL at every commit,
+    // earlier commits included.
+    connection.execute_batch(match durability {
+        Some(Durability::Machine) => "PRAGMA synchronous = FULL",
+        Some(Durability::Process) | None => "PRAGMA synchronous = NORMAL",
+    })
+}
+
+/// Does `jobs` in one transaction. One that fails is undone and spoils nothing
+/// for the others.
+fn transact(connection: &Connection, access: Access, jobs: &mut [Job]) -> Result<(), Error> {
+    let result = run(connection, access, jobs);
+    if !connection.is_autocommit() {
+        // If even this fails, the next BEGIN fails too and says why.
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    result
+}
+
+fn run(connection: &Connection, access: Access, jobs: &mut [Job]) -> Result<(), Error> {
+    let execute = |sql| connection.execute_batch(sql).map_err(explain);
+    execute(match access {
+        Access::Read => "BEGIN",
+        Access::Write => "BEGIN IMMEDIATE",
+    })?;
+    let now = now(connection).map_err(explain)?;
+    for job in jobs {
+        execute("SAVEPOINT job")?;
+        if let Some(error) = job.call.run(connection, now) {
+            // A full disk ends the whole transaction, and the other jobs too.
+            if connection.is_autocommit() {
+                return Err(again(error));
+            }
+            execute("ROLLBACK TO job")?;
+        }
+        execute("RELEASE job")?;
+    }
+    execute("COMMIT")
+}
+
+/// The only clock of the store.
+fn now(connection: &Connection) -> Result<UnixMillis, rusqlite::Error> {
+    connection
+        .prepare_cached("SELECT CAST(round(unixepoch('subsec') * 1000) AS INTEGER)")?
+        .query_row([], |row| row.get(0).map(UnixMillis::new))
+}

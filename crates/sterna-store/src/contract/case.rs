@@ -1,0 +1,155 @@
+//! Cases, how they break, and what comes of running them.
+
+use std::fmt;
+use std::panic::Location;
+
+use thiserror::Error as ThisError;
+
+use super::Subject;
+use crate::{BoxFuture, Error, ErrorKind};
+
+/// One sentence of the contract.
+pub(super) struct Case<S: ?Sized + 'static> {
+    name: &'static str,
+    run: fn(Subject<S>) -> BoxFuture<'static, Result<(), Broken>>,
+}
+
+impl<S: ?Sized> Case<S> {
+    pub(super) const fn new(
+        name: &'static str,
+        run: fn(Subject<S>) -> BoxFuture<'static, Result<(), Broken>>,
+    ) -> Self {
+        Self { name, run }
+    }
+}
+
+impl<S: ?Sized> Clone for Case<S> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+/// Lists `async fn`s as cases; a function cannot take the name of another.
+macro_rules! cases {
+    ($store:ty: $($case:ident,)+) => {
+        pub(super) fn cases() -> Vec<super::case::Case<$store>> {
+            vec![$(super::case::Case::new(stringify!($case), |subject| Box::pin($case(subject))),)+]
+        }
+    };
+}
+pub(super) use cases;
+
+/// Runs `cases`, each on a store of its own.
+pub(super) async fn check<S: ?Sized>(
+    cases: &[Case<S>],
+    fresh: impl Fn() -> BoxFuture<'static, Result<Subject<S>, Error>>,
+) -> Report {
+    let mut report = Report::default();
+    for case in cases {
+        let result = match fresh().await {
+            Ok(subject) => (case.run)(subject).await,
+            Err(error) => Err(error.into()),
+        };
+        match result {
+            Ok(()) => report.kept.push(case.name),
+            Err(broken) => report.broken.push((case.name, broken)),
+        }
+    }
+    report
+}
+
+/// Which sentences of the contract a store keeps.
+#[derive(Debug, Default)]
+pub struct Report {
+    kept: Vec<&'static str>,
+    broken: Vec<(&'static str, Broken)>,
+}
+
+impl Report {
+    /// Whether none is broken.
+    pub fn is_kept(&self) -> bool {
+        self.broken.is_empty()
+    }
+
+    /// The sentences that hold.
+    pub fn kept(&self) -> &[&'static str] {
+        &self.kept
+    }
+
+    /// The sentences that do not, and why.
+    pub fn broken(&self) -> &[(&'static str, Broken)] {
+        &self.broken
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.kept.extend(other.kept);
+        self.broken.extend(other.broken);
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} kept, {} broken", self.kept.len(), self.broken.len())?;
+        for (name, broken) in &self.broken {
+            writeln!(f, "- {}\n  {broken}", name.replace('_', " "))?;
+        }
+        Ok(())
+    }
+}
+
+/// Where and how a store broke the contract.
+#[derive(Debug, ThisError)]
+#[error("{message} ({at})")]
+pub struct Broken {
+    message: String,
+    at: &'static Location<'static>,
+    source: Option<Error>,
+}
+
+impl Broken {
+    #[track_caller]
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            at: Location::caller(),
+            source: None,
+        }
+    }
+}
+
+impl From<Error> for Broken {
+    #[track_caller]
+    fn from(error: Error) -> Self {
+        Self {
+            message: format!("the store failed: {error} [{:?}]", error.kind()),
+            at: Location::caller(),
+            source: Some(error),
+        }
+    }
+}
+
+/// Insists that `got` is `wanted`.
+#[track_caller]
+pub(super) fn same<T: PartialEq + fmt::Debug>(got: T, wanted: T) -> Result<(), Broken> {
+    if got == wanted {
+        Ok(())
+    } else {
+        Err(Broken::new(format!("got {got:?}, wanted {wanted:?}")))
+    }
+}
+
+/// Insists that the store refused, for the right reason.
+#[track_caller]
+pub(super) fn refused<T: fmt::Debug>(
+    result: Result<T, Error>,
+    kind: ErrorKind,
+) -> Result<(), Broken> {
+    match result {
+        Err(error) if error.kind() == kind => Ok(()),
+        Err(error) => Err(Broken::new(format!(
+            "refused as {:?} ({error}), wanted {kind:?}",
+            error.kind()
+        ))),
+        Ok(value) => Err(Broken::new(format!("got {value:?}, wanted {kind:?}"))),
+    }
+}

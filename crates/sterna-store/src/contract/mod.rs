@@ -1,0 +1,115 @@
+//! The contract that every store keeps, as cases that anybody can run.
+//!
+//! Give [`store`] a way to make an empty store and a way to move its time. A
+//! case never waits for time to pass: a store in memory moves its clock, a
+//! database moves the times in its rows back.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! use std::sync::Arc;
+//! use std::sync::atomic::{AtomicI64, Ordering};
+//! use sterna_store::contract::{self, Subject};
+//! use sterna_store::{MemoryLimits, MemoryStore, Store, UnixMillis};
+//!
+//! let report = contract::store(|| {
+//!     Box::pin(async {
+//!         let time = Arc::new(AtomicI64::new(0));
+//!         let clock = Arc::clone(&time);
+//!         let now = move || UnixMillis::new(clock.load(Ordering::Relaxed));
+//!         let store: Arc<dyn Store> = Arc::new(MemoryStore::new(MemoryLimits::default(), now));
+//!         Ok(Subject::new(store, move |by| {
+//!             time.fetch_add(UnixMillis::span(by), Ordering::Relaxed);
+//!             Box::pin(async { Ok(()) })
+//!         }))
+//!     })
+//! })
+//! .await;
+//! assert!(report.is_kept(), "{report}");
+//! # }
+//! ```
+//!
+//! A ledger or a blob store alone is checked with [`ledger`] or [`blobs`].
+
+mod access;
+mod agreement;
+mod blob_cases;
+mod case;
+mod claims;
+mod creation;
+mod dice;
+mod effects;
+mod ends;
+mod expiry;
+mod fencing;
+mod fixture;
+mod history;
+mod inbox;
+mod journal;
+mod questions;
+mod rest;
+mod rounds;
+mod subject;
+mod values;
+
+use std::sync::Arc;
+
+use crate::{Blobs, BoxFuture, Error, Ledger, Store, Tasks};
+pub use case::{Broken, Report};
+use case::{Case, check};
+pub use subject::Subject;
+
+/// Checks everything about a store. `fresh` makes an empty one for each case.
+pub async fn store(
+    fresh: impl Fn() -> BoxFuture<'static, Result<Subject<dyn Store>, Error>>,
+) -> Report {
+    let mut report = tasks(|| narrow(fresh(), |store| store)).await;
+    report.merge(ledger(|| narrow(fresh(), |store| store)).await);
+    report.merge(blobs(|| narrow(fresh(), |store| store)).await);
+    report.merge(check(&agreement::cases(), fresh).await);
+    report
+}
+
+/// Checks what a store promises about tasks.
+pub async fn tasks(
+    fresh: impl Fn() -> BoxFuture<'static, Result<Subject<dyn Tasks>, Error>>,
+) -> Report {
+    let cases: Vec<Case<dyn Tasks>> = [
+        creation::cases(),
+        access::cases(),
+        claims::cases(),
+        fencing::cases(),
+        journal::cases(),
+        questions::cases(),
+        inbox::cases(),
+        rest::cases(),
+        ends::cases(),
+        expiry::cases(),
+        values::cases(),
+    ]
+    .concat();
+    check(&cases, fresh).await
+}
+
+/// Checks what a store promises about effects and rounds.
+pub async fn ledger(
+    fresh: impl Fn() -> BoxFuture<'static, Result<Subject<dyn Ledger>, Error>>,
+) -> Report {
+    let cases: Vec<Case<dyn Ledger>> = [effects::cases(), rounds::cases()].concat();
+    check(&cases, fresh).await
+}
+
+/// Checks what a store promises about blobs.
+pub async fn blobs(
+    fresh: impl Fn() -> BoxFuture<'static, Result<Subject<dyn Blobs>, Error>>,
+) -> Report {
+    check(&blob_cases::cases(), fresh).await
+}
+
+/// A subject that is looked at as less than it is.
+fn narrow<T: ?Sized + 'static>(
+    subject: BoxFuture<'static, Result<Subject<dyn Store>, Error>>,
+    view: fn(Arc<dyn Store>) -> Arc<T>,
+) -> BoxFuture<'static, Result<Subject<T>, Error>> {
+    Box::pin(async move { Ok(subject.await?.narrow(view)) })
+}

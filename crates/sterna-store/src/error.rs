@@ -1,0 +1,87 @@
+//! What can go wrong in a store, and who can do something about it.
+
+use std::borrow::Cow;
+
+use thiserror::Error as ThisError;
+
+/// A store did not do what it was asked.
+///
+/// Nothing of the request has happened, except that after
+/// [`ErrorKind::Unavailable`] it may have: every method can be called again
+/// with the same arguments.
+#[derive(Debug, ThisError)]
+#[error("{message}")]
+pub struct Error {
+    kind: ErrorKind,
+    code: Option<&'static str>,
+    message: Cow<'static, str>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// Makes an error; for those who write a store.
+    pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            kind,
+            code: None,
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    /// Adds what caused it.
+    #[must_use]
+    pub fn because(self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self {
+            source: Some(source.into()),
+            ..self
+        }
+    }
+
+    /// Adds the code of the page that tells an operator what to do.
+    #[must_use]
+    pub fn with_code(self, code: &'static str) -> Self {
+        Self {
+            code: Some(code),
+            ..self
+        }
+    }
+
+    /// The page in `docs/errors` that tells an operator what to do, if an
+    /// operator can do something.
+    pub fn code(&self) -> Option<&'static str> {
+        self.code
+    }
+
+    /// Who can do something about it. The text is for people and may change.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+}
+
+/// Who can do something about an [`struct@Error`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The caller wrote something else under this id or key before. What was
+    /// written first stands.
+    Conflict,
+    /// An operator restores a backup: what is stored cannot be read.
+    Corrupt,
+    /// An operator grants access: credentials, permissions or a read-only file.
+    Denied,
+    /// The worker stops at once and throws its work away: somebody else holds
+    /// the lease or the round.
+    Fenced,
+    /// An operator makes room: the disk or a configured limit is exhausted.
+    Full,
+    /// An operator upgrades or migrates: the schema is not the one this
+    /// program knows.
+    Incompatible,
+    /// We do: this is a defect of the store.
+    Internal,
+    /// The program that called: what it asked for has no meaning.
+    Misuse,
+    /// Nobody: try again in a moment. It may have happened all the same.
+    Unavailable,
+}

@@ -1,0 +1,152 @@
+//! The ledger: effects that run at most once, rounds that are answered once.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::{BoxFuture, Claimant, Error, FlowId, Name};
+
+/// Remembers which effects were begun and which rounds were answered.
+///
+/// A server without tasks needs only this of a store.
+pub trait Ledger: Send + Sync {
+    /// Claims the right to run `effect`, durably, before it runs.
+    ///
+    /// The claim is forgotten after `ttl`: choose one that outlives the flow.
+    fn claim_once(
+        &self,
+        effect: Effect,
+        claimant: Claimant,
+        ttl: Duration,
+    ) -> BoxFuture<'_, Result<OnceClaim, Error>>;
+
+    /// Records what came of an effect. The same result again is harmless.
+    ///
+    /// # Errors
+    ///
+    /// `Fenced` if `claimant` did not win the claim, `Conflict` if it recorded
+    /// another result.
+    fn settle_once(
+        &self,
+        effect: Effect,
+        claimant: Claimant,
+        result: Bytes,
+    ) -> BoxFuture<'_, Result<(), Error>>;
+
+    /// Asks to answer a round of a flow.
+    fn enter_round(&self, round: Round, entry: RoundEntry)
+    -> BoxFuture<'_, Result<Entered, Error>>;
+
+    /// Stores the response of a round, so that the same retry gets it again.
+    ///
+    /// # Errors
+    ///
+    /// `Fenced` if somebody else took the round over: their response counts.
+    /// `Conflict` if `claimant` stored another response.
+    fn leave_round(
+        &self,
+        round: Round,
+        claimant: Claimant,
+        response: Bytes,
+    ) -> BoxFuture<'_, Result<(), Error>>;
+
+    /// Forgets up to `limit` effects and as many rounds whose time is up, and
+    /// says how many.
+    fn sweep_ledger(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>>;
+}
+
+/// One effect of one flow.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct Effect {
+    /// The flow.
+    pub flow: FlowId,
+    /// The name of the effect within it.
+    pub key: Name,
+}
+
+impl Effect {
+    /// The effect `key` of `flow`.
+    pub fn new(flow: FlowId, key: Name) -> Self {
+        Self { flow, key }
+    }
+}
+
+/// What came of claiming an effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnceClaim {
+    /// Somebody claimed it this long ago and has not said what came of it. It
+    /// may be running, it may have happened, it may not: nobody may run it.
+    Ambiguous {
+        /// How long ago.
+        age: Duration,
+    },
+    /// It was run, with this result.
+    Settled(Bytes),
+    /// The caller and nobody else may run it.
+    Won,
+}
+
+/// One round of one flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct Round {
+    /// The flow.
+    pub flow: FlowId,
+    /// Which of its rounds.
+    pub number: u32,
+}
+
+impl Round {
+    /// The round `number` of `flow`.
+    pub const fn new(flow: FlowId, number: u32) -> Self {
+        Self { flow, number }
+    }
+}
+
+/// One arrival of a retry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RoundEntry {
+    /// A digest of everything that makes this retry the same as another: the
+    /// answers and the request they belong to.
+    pub digest: [u8; 32],
+    /// Who wants to answer it. Entering again with the same one extends the
+    /// lease.
+    pub claimant: Claimant,
+    /// How long the claimant may be silent before another takes over.
+    pub length: Duration,
+    /// How long the response is kept.
+    pub ttl: Duration,
+}
+
+impl RoundEntry {
+    /// An arrival that may take half a minute and is remembered for `ttl`.
+    pub const fn new(digest: [u8; 32], claimant: Claimant, ttl: Duration) -> Self {
+        Self {
+            digest,
+            claimant,
+            length: Duration::from_secs(30),
+            ttl,
+        }
+    }
+}
+
+/// What came of entering a round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Entered {
+    /// It was answered: send this again.
+    Answered(Bytes),
+    /// The same retry is being answered elsewhere, since this long: wait and
+    /// ask again.
+    Busy {
+        /// Since how long.
+        age: Duration,
+    },
+    /// The round was entered with other answers before, and those count.
+    Other,
+    /// The caller answers it.
+    Yours,
+}

@@ -1,0 +1,101 @@
+//! Where durable work lives: tasks that outlive a request, a ledger that keeps
+//! effects from running twice, and blobs.
+//!
+//! A [`Store`] is the sum of three small traits, each usable alone: [`Tasks`],
+//! [`Ledger`] and [`Blobs`]. It carries bytes and knows nothing of MCP, SQL or
+//! HTTP. [`MemoryStore`] is one, for tests and for a single process; SQLite and
+//! PostgreSQL have crates of their own. Whoever writes another finds the rules
+//! in [`machine`] and the proof in [`contract`].
+//!
+//! # How a task is worked on
+//!
+//! Any number of workers claim tasks. A claim is a [`Lease`]: it ends by itself,
+//! and then another worker may take the task over. The claim's number is a
+//! [`Fence`], and the store refuses every write under an older one, so a worker
+//! that was stopped for longer than its lease can do no harm when it wakes.
+//!
+//! What a flow has done is a journal of [`Entry`]s. A worker commits an entry
+//! before it acts upon it; one that takes over begins with the same journal.
+//! Questions to the client are asked with [`Tasks::append`] or together with
+//! [`Tasks::passivate`], which gives the task back unless an answer came in the
+//! meantime. A task that rests costs no memory anywhere.
+//!
+//! # Example
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::time::Duration;
+//! use sterna_store::{
+//!     Answer, Claim, Commit, Entry, FlowId, MemoryLimits, MemoryStore, Name, NewTask, Outcome,
+//!     Principal, Question, Rest, Status, TaskId, Tasks, UnixMillis,
+//! };
+//!
+//! let store = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+//!
+//! // A client calls a tool. In earnest both ids are random.
+//! let (id, alice) = (TaskId::from_bytes([7; 16]), Principal::from_digest([1; 32]));
+//! let flow = FlowId::from_bytes([9; 16]);
+//! store.create(NewTask::new(id, alice, flow, Name::new("deploy")?, "{}".into())).await?;
+//!
+//! // A worker takes the task, runs a step, asks, and forgets about it.
+//! let wish = Claim::new(Name::new("worker-1")?, Duration::from_secs(30));
+//! let claimed = store.claim(wish.clone()).await?.remove(0);
+//! let commit = Commit::of([Entry::new(Name::new("plan")?, "3 hosts".into())])
+//!     .asking([Question::new(Name::new("approval")?, [0; 16], "Deploy to 3 hosts?".into())]);
+//! store.passivate(claimed.lease, commit, Rest::ForAnswers).await?;
+//!
+//! // The client looks and answers.
+//! let task = store.read(alice, id).await?.ok_or("no such task")?;
+//! assert_eq!(task.summary.status, Status::InputRequired);
+//! let answers = vec![Answer::new(task.questions[0].key.clone(), "yes".into())];
+//! store.answer(alice, id, answers).await?;
+//!
+//! // Any worker, on any machine, goes on where the first one stopped.
+//! let claimed = store.claim(wish).await?.remove(0);
+//! assert_eq!(claimed.journal[0].value, "3 hosts");
+//! assert_eq!(claimed.answers[0].response, "yes");
+//! let status = store.finish(claimed.lease, Outcome::Completed("done".into())).await?;
+//! assert_eq!(status, Status::Completed);
+//! # Ok(())
+//! # }
+//! ```
+
+mod backoff;
+mod blobs;
+mod error;
+mod id;
+mod lease;
+mod ledger;
+mod list;
+mod memory;
+mod question;
+mod status;
+mod store;
+mod sweep;
+mod task;
+mod tasks;
+mod text;
+mod time;
+mod wakeups;
+
+pub mod contract;
+pub mod machine;
+
+pub use backoff::Backoff;
+pub use blobs::Blobs;
+pub use error::{Error, ErrorKind};
+pub use id::{BlobId, Claimant, FlowId, ParseIdError, Principal, TaskId};
+pub use lease::{Claim, Claimed, Commit, Fence, Lease, News, Rest, Rested, Targets};
+pub use ledger::{Effect, Entered, Ledger, OnceClaim, Round, RoundEntry};
+pub use list::{Cursor, Listing, Page};
+pub use memory::{MemoryLimits, MemoryStore};
+pub use question::{Answer, Answered, Asked, Phase, Question};
+pub use status::{Event, Status};
+pub use store::{BoxFuture, Store};
+pub use sweep::{Sweep, Swept};
+pub use task::{Entry, NewTask, Outcome, Summary, Task};
+pub use tasks::Tasks;
+pub use text::{Name, NameError, Note};
+pub use time::UnixMillis;
+pub use wakeups::{Bell, Wakeup, Wakeups};

@@ -1,0 +1,112 @@
+//! A caller's own tasks, page by page.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{ParseIdError, Summary, TaskId, UnixMillis};
+
+/// Which part of a list to read, oldest task first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Page {
+    /// Where the part before ended.
+    pub after: Option<Cursor>,
+    /// How many tasks to read at most.
+    pub limit: u32,
+}
+
+impl Page {
+    /// The first `limit` tasks.
+    pub fn first(limit: u32) -> Self {
+        Self { after: None, limit }
+    }
+
+    /// The next `limit` tasks after `cursor`.
+    pub fn after(cursor: Cursor, limit: u32) -> Self {
+        Self {
+            after: Some(cursor),
+            limit,
+        }
+    }
+}
+
+/// One part of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listing {
+    /// The tasks, oldest first.
+    pub tasks: Vec<Summary>,
+    /// Where to go on, if there is more.
+    pub next: Option<Cursor>,
+}
+
+impl Listing {
+    /// Cuts `tasks`, of which one more than `limit` was read, to its page.
+    pub fn cut(mut tasks: Vec<Summary>, limit: u32) -> Self {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let more = tasks.len() > limit;
+        tasks.truncate(limit);
+        let last = tasks.last().filter(|_| more);
+        let next = last.map(|task| Cursor::new(task.created_at, task.id));
+        Self { tasks, next }
+    }
+}
+
+/// A place in a list of tasks. Its text is safe to hand to a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cursor {
+    created_at: UnixMillis,
+    id: TaskId,
+}
+
+impl Cursor {
+    /// The place after the task `id`.
+    pub fn new(created_at: UnixMillis, id: TaskId) -> Self {
+        Self { created_at, id }
+    }
+
+    /// When the last task seen was created.
+    pub fn created_at(&self) -> UnixMillis {
+        self.created_at
+    }
+
+    /// The last task seen.
+    pub fn id(&self) -> TaskId {
+        self.id
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.id, self.created_at.get())
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = ParseIdError;
+
+    /// Reads what `Display` wrote. A forged cursor shows nothing that its
+    /// caller may not see: lists are scoped to their principal.
+    fn from_str(text: &str) -> Result<Self, ParseIdError> {
+        let (id, created_at) = text.split_at_checked(32).ok_or(ParseIdError::new())?;
+        let created_at = created_at.parse().map_err(|_| ParseIdError::new())?;
+        Ok(Self::new(UnixMillis::new(created_at), id.parse()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_survives_the_wire() {
+        let cursor = Cursor::new(
+            UnixMillis::new(1_700_000_000_123),
+            TaskId::from_bytes([9; 16]),
+        );
+        assert_eq!(cursor.to_string().parse(), Ok(cursor));
+        for forged in ["", "x", "0909", &"é".repeat(40), &"9".repeat(99)] {
+            assert!(forged.parse::<Cursor>().is_err(), "{forged}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Who runs an effect, who answers a round.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::{Claimant, Entered, Error, ErrorKind, OnceClaim, RoundEntry, UnixMillis};
+
+/// An effect that somebody claimed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct EffectRecord {
+    /// Who.
+    pub claimant: Claimant,
+    /// When.
+    pub claimed_at: UnixMillis,
+    /// When it is forgotten.
+    pub expires_at: UnixMillis,
+    /// What came of it, once that is known.
+    pub result: Option<Bytes>,
+}
+
+impl EffectRecord {
+    /// The record of a claim that wins.
+    pub fn won(claimant: Claimant, ttl: Duration, now: UnixMillis) -> Self {
+        Self {
+            claimant,
+            claimed_at: now,
+            expires_at: now + ttl,
+            result: None,
+        }
+    }
+
+    /// What another claim gets, or nothing if this record has expired and the
+    /// claim wins.
+    pub fn claim(&self, claimant: Claimant, now: UnixMillis) -> Option<OnceClaim> {
+        if self.expires_at <= now {
+            return None;
+        }
+        Some(match &self.result {
+            Some(result) => OnceClaim::Settled(result.clone()),
+            None if self.claimant == claimant => OnceClaim::Won,
+            None => OnceClaim::Ambiguous {
+                age: now - self.claimed_at,
+            },
+        })
+    }
+
+    /// Whether `result` has to be written.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Fenced`] if the claim is somebody else's,
+    /// [`ErrorKind::Conflict`] if another result was written.
+    pub fn settle(
+        &self,
+        claimant: Claimant,
+        result: &Bytes,
+        now: UnixMillis,
+    ) -> Result<bool, Error> {
+        let theirs = self.claimant == claimant && now < self.expires_at;
+        must_write(theirs, self.result.as_ref(), result)
+    }
+}
+
+/// A round that somebody entered.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct RoundRecord {
+    /// What makes a retry the same.
+    pub digest: [u8; 32],
+    /// Who answers it.
+    pub claimant: Claimant,
+    /// Since when.
+    pub entered_at: UnixMillis,
+    /// When another may take over.
+    pub lease_until: UnixMillis,
+    /// When it is forgotten.
+    pub expires_at: UnixMillis,
+    /// The response, once there is one.
+    pub response: Option<Bytes>,
+}
+
+impl RoundRecord {
+    /// The record of an arrival that may answer the round.
+    pub fn entered(entry: &RoundEntry, now: UnixMillis) -> Self {
+        Self {
+            digest: entry.digest,
+            claimant: entry.claimant,
+            entered_at: now,
+            lease_until: now + entry.length,
+            expires_at: now + entry.ttl,
+            response: None,
+        }
+    }
+
+    /// What another arrival gets. If it is [`Entered::Yours`], this record is
+    /// to be written anew.
+    pub fn enter(&mut self, entry: &RoundEntry, now: UnixMillis) -> Entered {
+        if self.expires_at <= now {
+            *self = Self::entered(entry, now);
+            return Entered::Yours;
+        }
+        if self.digest != entry.digest {
+            return Entered::Other;
+        }
+        if let Some(response) = &self.response {
+            return Entered::Answered(response.clone());
+        }
+        let since = self.entered_at;
+        if self.claimant == entry.claimant {
+            *self = Self::entered(entry, now);
+            self.entered_at = since;
+            Entered::Yours
+        } else if self.lease_until <= now {
+            *self = Self::entered(entry, now);
+            Entered::Yours
+        } else {
+            Entered::Busy { age: now - since }
+        }
+    }
+
+    /// Whether `response` has to be written.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Fenced`] if somebody else answers the round,
+    /// [`ErrorKind::Conflict`] if another response was written.
+    pub fn leave(
+        &self,
+        claimant: Claimant,
+        response: &Bytes,
+        now: UnixMillis,
+    ) -> Result<bool, Error> {
+        let theirs = self.claimant == claimant && now < self.expires_at;
+        must_write(theirs, self.response.as_ref(), response)
+    }
+}
+
+/// The refusal of a result for a claim that is not the caller's, or of which
+/// there is no record at all.
+pub fn not_yours() -> Error {
+    Error::new(
+        ErrorKind::Fenced,
+        "the claim is somebody else's or has expired",
+    )
+}
+
+fn must_write(theirs: bool, before: Option<&Bytes>, value: &Bytes) -> Result<bool, Error> {
+    match before {
+        _ if !theirs => Err(not_yours()),
+        None => Ok(true),
+        Some(before) if before == value => Ok(false),
+        Some(_) => Err(Error::new(
+            ErrorKind::Conflict,
+            "another result was recorded before",
+        )),
+    }
+}

@@ -1,0 +1,189 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::thread;
+
+use super::*;
+use crate::contract::{self, Subject};
+use crate::{ErrorKind, FlowId, Name, Store, Wakeup};
+
+#[tokio::test]
+async fn the_memory_store_keeps_the_contract() {
+    let report = contract::store(|| Box::pin(async { Ok(subject()) })).await;
+    assert!(report.is_kept(), "{report}");
+    assert!(report.kept().len() > 100, "{report}");
+}
+
+#[tokio::test]
+async fn a_full_store_takes_no_more_tasks() {
+    let limits = MemoryLimits {
+        tasks: 2,
+        ..MemoryLimits::default()
+    };
+    let store = MemoryStore::new(limits, || UnixMillis::new(0));
+    store.create(task(1)).await.unwrap();
+    store.create(task(2)).await.unwrap();
+    let refused = store.create(task(3)).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Full);
+    store.create(task(2)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_full_store_forgets_what_has_expired_and_nothing_else() {
+    let time = Arc::new(AtomicI64::new(0));
+    let clock = Arc::clone(&time);
+    let limits = MemoryLimits {
+        bytes: 10_000,
+        ..MemoryLimits::default()
+    };
+    let store = MemoryStore::new(limits, move || {
+        UnixMillis::new(clock.load(Ordering::Relaxed))
+    });
+    store.create(task(1)).await.unwrap();
+    let lease = claim(&store).await;
+    put(&store, 1, 4000).await.unwrap();
+    put(&store, 2, 4000).await.unwrap();
+    assert_eq!(
+        put(&store, 3, 4000).await.unwrap_err().kind(),
+        ErrorKind::Full
+    );
+    let big = Outcome::Completed(vec![0; 4000].into());
+    let refused = store.finish(lease, big.clone()).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Full);
+    let status = store.read(task(1).principal, lease.task).await.unwrap();
+    assert_eq!(status.unwrap().summary.status, Status::Working);
+    time.store(HOUR_MILLIS, Ordering::Relaxed);
+    assert_eq!(store.finish(lease, big).await.unwrap(), Status::Completed);
+    put(&store, 3, 4000).await.unwrap();
+}
+
+#[tokio::test]
+async fn everything_that_is_deleted_makes_room_again() {
+    let time = Arc::new(AtomicI64::new(0));
+    let clock = Arc::clone(&time);
+    let store = MemoryStore::new(MemoryLimits::default(), move || {
+        UnixMillis::new(clock.load(Ordering::Relaxed))
+    });
+    let empty = store.lock().clone();
+    let hour = Duration::from_secs(3600);
+    let claimant = Claimant::from_bytes([1; 16]);
+    for round in 0..3 {
+        let mut new = task(1);
+        new.ttl = Some(hour);
+        store.create(new).await.unwrap();
+        let lease = claim(&store).await;
+        let done = Outcome::Completed("done".into());
+        store.finish(lease, done).await.unwrap();
+        let effect = Effect::new(FlowId::from_bytes([1; 16]), name("charge"));
+        store
+            .claim_once(effect.clone(), claimant, hour)
+            .await
+            .unwrap();
+        store
+            .settle_once(effect, claimant, "receipt".into())
+            .await
+            .unwrap();
+        let turn = Round::new(FlowId::from_bytes([1; 16]), round);
+        let entry = RoundEntry::new([0; 32], claimant, hour);
+        store.enter_round(turn, entry).await.unwrap();
+        store
+            .leave_round(turn, claimant, "response".into())
+            .await
+            .unwrap();
+        put(&store, 1, 100).await.unwrap();
+        time.fetch_add(HOUR_MILLIS * 2, Ordering::Relaxed);
+        store.sweep_tasks(Sweep::new(Bytes::new())).await.unwrap();
+        store.sweep_ledger(10).await.unwrap();
+        store.sweep_blobs(10).await.unwrap();
+        assert_eq!(*store.lock(), empty);
+    }
+}
+
+#[test]
+fn threads_share_a_store() {
+    let store = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+    run(async {
+        for number in 0..200 {
+            store.create(task(number)).await.unwrap();
+        }
+    });
+    let claimed: usize = thread::scope(|scope| {
+        let workers: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut claimed = 0;
+                    run(async {
+                        while !store.claim(wish()).await.unwrap().is_empty() {
+                            claimed += 1;
+                        }
+                    });
+                    claimed
+                })
+            })
+            .collect();
+        workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap())
+            .sum()
+    });
+    assert_eq!(claimed, 200);
+}
+
+#[tokio::test]
+async fn answers_and_cancels_ring_the_bell() {
+    let store = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+    let mut wakeups = store.wakeups();
+    store.create(task(1)).await.unwrap();
+    let principal = task(1).principal;
+    store
+        .answer(principal, task(1).id, Vec::new())
+        .await
+        .unwrap();
+    store.cancel(principal, task(1).id).await.unwrap();
+    assert_eq!(wakeups.next().await, Wakeup::Task(task(1).id));
+}
+
+fn run(future: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.unwrap().block_on(future);
+}
+
+const HOUR_MILLIS: i64 = 3_600_000;
+
+fn subject() -> Subject<dyn Store> {
+    let time = Arc::new(AtomicI64::new(1_700_000_000_000));
+    let clock = Arc::clone(&time);
+    let now = move || UnixMillis::new(clock.load(Ordering::Relaxed));
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new(MemoryLimits::default(), now));
+    Subject::new(store, move |by| {
+        time.fetch_add(UnixMillis::span(by), Ordering::Relaxed);
+        Box::pin(async { Ok(()) })
+    })
+}
+
+fn task(number: u8) -> NewTask {
+    NewTask::new(
+        TaskId::from_bytes([number; 16]),
+        Principal::from_digest([1; 32]),
+        FlowId::from_bytes([number; 16]),
+        name("tool"),
+        Bytes::new(),
+    )
+}
+
+fn wish() -> Claim {
+    Claim::new(name("worker"), Duration::from_secs(30))
+}
+
+async fn claim(store: &MemoryStore) -> Lease {
+    store.claim(wish()).await.unwrap().pop().unwrap().lease
+}
+
+async fn put(store: &MemoryStore, number: u8, size: usize) -> Result<(), Error> {
+    let value = vec![number; size].into();
+    let id = BlobId::from_bytes([number; 16]);
+    store.put_blob(id, value, Duration::from_secs(3600)).await
+}
+
+fn name(text: &str) -> Name {
+    Name::new(text).unwrap()
+}

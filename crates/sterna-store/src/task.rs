@@ -1,0 +1,160 @@
+//! A task as its client sees it, and what it is made of.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::{Event, FlowId, Name, Note, Principal, Question, Status, TaskId, UnixMillis};
+
+/// A task that does not exist yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NewTask {
+    /// The id, made by the caller so that a lost acknowledgement can be
+    /// repeated.
+    pub id: TaskId,
+    /// Who may see it.
+    pub principal: Principal,
+    /// The flow it runs.
+    pub flow: FlowId,
+    /// The tool that runs it, so that a worker claims only what it knows.
+    pub target: Name,
+    /// Whatever a worker needs to start it.
+    pub request: Bytes,
+    /// What the flow did before it became a task.
+    pub journal: Vec<Entry>,
+    /// How long it may live, from its creation; nothing means forever.
+    pub ttl: Option<Duration>,
+    /// A line for people.
+    pub note: Option<Note>,
+}
+
+impl NewTask {
+    /// A task with an empty journal that lives forever.
+    pub fn new(
+        id: TaskId,
+        principal: Principal,
+        flow: FlowId,
+        target: Name,
+        request: Bytes,
+    ) -> Self {
+        Self {
+            id,
+            principal,
+            flow,
+            target,
+            request,
+            journal: Vec::new(),
+            ttl: None,
+            note: None,
+        }
+    }
+}
+
+/// What is known of a task without opening it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Its id.
+    pub id: TaskId,
+    /// The tool that runs it.
+    pub target: Name,
+    /// Its status.
+    pub status: Status,
+    /// A line for people.
+    pub note: Option<Note>,
+    /// When it was created.
+    pub created_at: UnixMillis,
+    /// When its status, note or questions last changed.
+    pub updated_at: UnixMillis,
+    /// When it may be swept away.
+    pub expires_at: Option<UnixMillis>,
+}
+
+impl Summary {
+    /// A task that was just created, has no note and lives forever.
+    pub fn new(id: TaskId, target: Name, status: Status, created_at: UnixMillis) -> Self {
+        Self {
+            id,
+            target,
+            status,
+            note: None,
+            created_at,
+            updated_at: created_at,
+            expires_at: None,
+        }
+    }
+}
+
+/// A task with everything its client may know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Task {
+    /// The part that lists show.
+    pub summary: Summary,
+    /// The questions that wait for an answer, in the order they were asked.
+    pub questions: Vec<Question>,
+    /// How it ended; nothing while it has not, or when it was cancelled.
+    pub outcome: Option<Outcome>,
+}
+
+impl Task {
+    /// A task that has neither questions nor an end.
+    pub fn new(summary: Summary) -> Self {
+        Self {
+            summary,
+            questions: Vec::new(),
+            outcome: None,
+        }
+    }
+}
+
+/// One finished piece of a flow: a step, an answer, an effect.
+///
+/// What the value means is the flow's affair. A key never gets a second value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Its name within the task.
+    pub key: Name,
+    /// What came of it.
+    pub value: Bytes,
+}
+
+impl Entry {
+    /// An entry.
+    pub fn new(key: Name, value: Bytes) -> Self {
+        Self { key, value }
+    }
+}
+
+/// How a task ends.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It was stopped at its client's wish, and what it did is undone.
+    Cancelled,
+    /// With this result.
+    Completed(Bytes),
+    /// With this error.
+    Failed(Bytes),
+}
+
+impl Outcome {
+    /// What this end does to a status.
+    pub const fn event(&self) -> Event {
+        match self {
+            Self::Cancelled => Event::Cancelled,
+            Self::Completed(_) => Event::Completed,
+            Self::Failed(_) => Event::Failed,
+        }
+    }
+
+    /// The result or the error.
+    pub const fn payload(&self) -> Option<&Bytes> {
+        match self {
+            Self::Cancelled => None,
+            Self::Completed(payload) | Self::Failed(payload) => Some(payload),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Tasks: work that outlives the request that began it.
+
+use std::time::Duration;
+
+use crate::{
+    Answer, Answered, BoxFuture, Claim, Claimed, Commit, Error, Lease, Listing, NewTask, News,
+    Outcome, Page, Principal, Rest, Rested, Status, Summary, Sweep, Swept, Task, TaskId, Wakeups,
+};
+
+/// Where tasks live.
+///
+/// The first half serves clients. Each of its methods names the caller, and a
+/// task of somebody else looks to it like one that never was. The second half
+/// serves workers: [`claim`](Self::claim) gives a lease, and everything under
+/// that lease is refused with [`ErrorKind::Fenced`](crate::ErrorKind::Fenced)
+/// once another worker has taken the task over.
+///
+/// Only the store's clock decides, so callers pass durations. What a method has
+/// acknowledged survives a crash of the process; what a client or an effect
+/// depends on (creation, answers, cancels, ends) survives a crash of the
+/// machine too. Every method may be repeated with the same arguments after an
+/// error.
+///
+/// # Cancel safety
+///
+/// A dropped call may or may not have happened, as after
+/// [`ErrorKind::Unavailable`](crate::ErrorKind::Unavailable).
+pub trait Tasks: Send + Sync {
+    /// Creates a task and acknowledges it when it is durable.
+    ///
+    /// Creating a task again that its principal created before changes nothing
+    /// and shows it as it is.
+    ///
+    /// # Errors
+    ///
+    /// `Conflict` if the id belongs to somebody else or its journal has two
+    /// values for one key, `Full` if there is no room.
+    fn create(&self, task: NewTask) -> BoxFuture<'_, Result<Summary, Error>>;
+
+    /// Shows a task to its owner, and nothing to anybody else.
+    fn read(&self, caller: Principal, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>>;
+
+    /// Lists the caller's tasks, oldest first.
+    fn list(&self, caller: Principal, page: Page) -> BoxFuture<'_, Result<Listing, Error>>;
+
+    /// Answers questions of a task and wakes it.
+    ///
+    /// The first answer to an open question counts. Answers to any other key
+    /// are ignored, and so is every answer to a task that has ended.
+    fn answer(
+        &self,
+        caller: Principal,
+        task: TaskId,
+        answers: Vec<Answer>,
+    ) -> BoxFuture<'_, Result<Option<Answered>, Error>>;
+
+    /// Cancels a task that has not ended, and shows the status it is in then.
+    ///
+    /// The status changes at once. A task that has begun goes to a worker once
+    /// more, to undo what it did.
+    fn cancel(
+        &self,
+        caller: Principal,
+        task: TaskId,
+    ) -> BoxFuture<'_, Result<Option<Status>, Error>>;
+
+    /// Takes tasks that want a worker, longest waiting first: new and woken
+    /// ones, timers that have run out, and leases that have.
+    fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Vec<Claimed>, Error>>;
+
+    /// Extends a lease to `length` from now, and tells the news.
+    ///
+    /// # Errors
+    ///
+    /// `Fenced` if the lease is lost: stop at once.
+    fn renew(&self, lease: Lease, length: Duration) -> BoxFuture<'_, Result<News, Error>>;
+
+    /// Writes progress, and tells the news. Nothing of a commit may be acted
+    /// upon before this returns.
+    ///
+    /// Questions asked by a task that has ended are left out.
+    ///
+    /// # Errors
+    ///
+    /// `Fenced` if the lease is lost, `Conflict` if an entry or a question
+    /// contradicts an earlier one.
+    fn append(&self, lease: Lease, commit: Commit) -> BoxFuture<'_, Result<News, Error>>;
+
+    /// Writes progress and gives the task back, in one transaction that looks
+    /// into the inbox once more: an answer that came in the meantime keeps the
+    /// task awake and the lease alive.
+    ///
+    /// # Errors
+    ///
+    /// As [`append`](Self::append), and `Misuse` if nothing would wake the task.
+    fn passivate(
+        &self,
+        lease: Lease,
+        commit: Commit,
+        rest: Rest,
+    ) -> BoxFuture<'_, Result<Rested, Error>>;
+
+    /// Ends a task, and shows the status it is in then: one that was cancelled
+    /// or ran out of time keeps that end.
+    ///
+    /// # Errors
+    ///
+    /// `Fenced` if the lease is lost. The worker that ended a task may say so
+    /// again.
+    fn finish(&self, lease: Lease, outcome: Outcome) -> BoxFuture<'_, Result<Status, Error>>;
+
+    /// Fails tasks whose time is up and deletes those that ended long enough
+    /// ago. Call it now and then, from any instance.
+    fn sweep_tasks(&self, sweep: Sweep) -> BoxFuture<'_, Result<Swept, Error>>;
+
+    /// Hints that a task was answered or cancelled; see [`Wakeups`].
+    fn wakeups(&self) -> Wakeups;
+}

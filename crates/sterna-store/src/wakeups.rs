@@ -1,0 +1,99 @@
+//! Hints that there may be something to do, sooner than the next poll.
+
+use tokio::sync::broadcast;
+
+use crate::TaskId;
+
+/// Hints from a store that a task was answered or cancelled.
+///
+/// Never needed: a hint may be lost, late or repeated, and a worker that polls
+/// finds the same work. It only shortens the wait.
+#[derive(Debug)]
+pub struct Wakeups {
+    hints: broadcast::Receiver<TaskId>,
+}
+
+impl Wakeups {
+    /// Waits for the next hint. Without a bell to ring, it waits forever: give
+    /// it a timer for company.
+    ///
+    /// # Cancel safety
+    ///
+    /// A dropped call loses no hint.
+    pub async fn next(&mut self) -> Wakeup {
+        match self.hints.recv().await {
+            Ok(task) => Wakeup::Task(task),
+            Err(broadcast::error::RecvError::Lagged(_)) => Wakeup::Many,
+            Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+/// What a hint says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Wakeup {
+    /// So many that some were dropped: look everywhere.
+    Many,
+    /// This task was answered or cancelled.
+    Task(TaskId),
+}
+
+/// Where a store rings; for those who write one.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// use sterna_store::{Bell, TaskId, Wakeup};
+///
+/// let bell = Bell::default();
+/// let mut wakeups = bell.listen();
+/// let task = TaskId::from_bytes([7; 16]);
+/// bell.ring(task);
+/// assert_eq!(wakeups.next().await, Wakeup::Task(task));
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Bell {
+    hints: broadcast::Sender<TaskId>,
+}
+
+impl Bell {
+    /// Tells every listener about `task`. Nobody listening is fine.
+    pub fn ring(&self, task: TaskId) {
+        // An error means that nobody listens.
+        let _ = self.hints.send(task);
+    }
+
+    /// Hears every ring from here on.
+    pub fn listen(&self) -> Wakeups {
+        Wakeups {
+            hints: self.hints.subscribe(),
+        }
+    }
+}
+
+impl Default for Bell {
+    /// Holds 256 hints for a slow listener, then tells it [`Wakeup::Many`].
+    fn default() -> Self {
+        Self {
+            hints: broadcast::Sender::new(256),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_listener_that_sleeps_is_told_that_it_missed_some() {
+        let bell = Bell::default();
+        let mut wakeups = bell.listen();
+        for _ in 0..1000 {
+            bell.ring(TaskId::from_bytes([1; 16]));
+        }
+        assert_eq!(wakeups.next().await, Wakeup::Many);
+        assert!(matches!(wakeups.next().await, Wakeup::Task(_)));
+    }
+}
