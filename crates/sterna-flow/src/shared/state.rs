@@ -64,7 +64,8 @@ pub(crate) struct State<'a> {
 impl State<'_> {
     pub(super) fn begin(&mut self, journal: Journal) {
         let (entries, index, asked) = journal.into_parts();
-        self.fresh = entries.is_empty();
+        // A flow that has asked has been here, even if nothing is recorded.
+        self.fresh = entries.is_empty() && asked.is_empty();
         self.tape = Tape::new(entries, index);
         self.asked = asked
             .into_iter()

@@ -306,6 +306,31 @@ async fn a_replay_is_silent() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_was_said_before_the_first_question_is_not_said_again() {
+    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+        cx.log(Level::Info, format!("replaying: {}", cx.info().replaying));
+        let answer = cx.ask("a", text("a?")).await;
+        cx.log(Level::Info, format!("got {answer}"));
+        Ok(answer)
+    }
+    let stores = Stores::new();
+    let mut flow = Flow::new();
+    // The journal of the second round has no entry, only what was asked.
+    for answers in [&[][..], &[], &[("a", "A")]] {
+        let run = flow.run().listener(stores.clone());
+        let mut driver = run.drive(|cx| Box::pin(handler(cx, ())));
+        for (key, answer) in answers {
+            driver.answer(key, *answer, flow.now());
+        }
+        if let Outcome::Suspended(suspended) = flow.finish(&mut driver).await {
+            flow.journal = suspended.journal;
+        }
+    }
+    let heard = stores.heard.lock().unwrap().clone();
+    assert_eq!(heard, ["Info replaying: false", "Info got A"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_handler_knows_where_it_stands() {
     async fn handler(cx: Cx<'_>, (): ()) -> Reply {
         let before = cx.info();
