@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod combinators;
+mod cost;
 mod diagnostics;
 mod effects;
 mod examples;
