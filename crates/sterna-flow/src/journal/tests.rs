@@ -1,3 +1,4 @@
+use bytes::Bytes;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -119,7 +120,7 @@ fn numbers_end_at_the_largest() {
 
 #[test]
 fn entries_that_a_memo_replaced_are_left_out() {
-    let entry = |key, kind| Entry::new(Key::new(key), kind, bytes::Bytes::new());
+    let entry = |key, kind| Entry::new(Key::new(key), kind, Bytes::new());
     let entries = [
         entry("m*/a", Kind::Step),
         entry("b", Kind::Step),
@@ -188,6 +189,22 @@ proptest! {
     fn a_journal_comes_back_as_it_was(journal in journals()) {
         let back = Journal::decode(journal.encode(), &Limits::default());
         prop_assert_eq!(back, Ok(journal));
+    }
+
+    /// Without a true journal to start from, most bytes are refused; none of
+    /// them does more than that.
+    #[test]
+    fn no_bytes_stop_the_decoder(bytes in vec(any::<u8>(), 0..300)) {
+        let limits = Limits::default();
+        for version in [&[][..], &[1], &[1, 0], &[1, 0, 1, 2, 0, 1, b'a']] {
+            let bytes = Bytes::from([version, &bytes[..]].concat());
+            if let Ok(journal) = Journal::decode(bytes.clone(), &limits) {
+                prop_assert_eq!(journal.encode(), &bytes);
+            }
+            if let Ok(entry) = Entry::from_bytes(bytes.clone(), &limits) {
+                prop_assert_eq!(entry.to_bytes(), &bytes);
+            }
+        }
     }
 
     /// One journal has one spelling, so whatever can be read is what would be
