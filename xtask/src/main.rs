@@ -7,6 +7,7 @@
 
 mod ci;
 mod conformance;
+mod flow;
 mod fuzz;
 mod node;
 mod shell;
@@ -33,6 +34,15 @@ enum Task {
         #[arg(long)]
         scenario: Option<String>,
     },
+    /// Run random programs against the flow engine, in release mode
+    Flow {
+        /// How many programs; the tests run 20,000
+        #[arg(long, default_value_t = 1_000_000)]
+        programs: u64,
+        /// Where to begin, so that another run sees other programs
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
     /// Run the fuzz targets for a while (needs a nightly toolchain and cargo-fuzz)
     Fuzz {
         /// How long each target runs
@@ -51,6 +61,7 @@ fn main() -> Result<()> {
     match Args::parse().task {
         Task::Ci => ci::run(),
         Task::Conformance { scenario } => conformance::run(scenario.as_deref()),
+        Task::Flow { programs, seed } => flow::run(programs, seed),
         Task::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
         Task::Test => test::run(),
         Task::Tidy => tidy::run(),

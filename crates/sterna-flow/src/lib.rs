@@ -20,9 +20,9 @@ mod time;
 mod tests;
 
 pub use cx::{
-    Again, Arms, Ask, AskWithin, Body, Cancelled, Checkpoint, Cx, Elapsed, JoinAll, Keyed, Memo,
-    Now, Once, Opaque, Pin, Plain, Question, Race, Rejected, Retry, Sleep, Standing, Step,
-    StepError, StepErrorKind,
+    Again, Arms, Ask, AskWithin, Body, Cancelled, Checkpoint, Cx, Elapsed, JoinAll, Keyed,
+    KeyedAgain, Memo, Now, Once, Opaque, Pin, Plain, Question, Race, Rejected, Retry, Sleep,
+    Standing, Step, StepError, StepErrorKind,
 };
 pub use diagnostic::Diagnostic;
 pub use driver::{Changes, Driver, OpenQuestion, Outcome, Remote, Suspended};
