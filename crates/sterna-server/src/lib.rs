@@ -11,6 +11,7 @@ mod offer;
 mod changes;
 mod core;
 mod failure;
+mod legacy;
 mod modern;
 mod rounds;
 

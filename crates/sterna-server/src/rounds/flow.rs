@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use sterna_flow::{Build, Driver, Error, FlowId, Journal, Outcome as Ending, Run, Suspended};
+use sterna_flow::{Build, Driver, Error, FlowId, Journal, Outcome as Ending, Run, Suspended, Way};
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::input::{InputRequests, InputRequired};
 use sterna_protocol::result::Outcome;
@@ -136,8 +136,23 @@ fn start<T: Send + 'static>(
     handler: &Straight<T>,
 ) -> Running<T> {
     let flow = FlowId::new(thread.flow.to_bytes());
-    let mut run =
+    let run =
         Run::new(Arc::clone(&round.core.engine), flow).resume(journal, thread.round, before.build);
+    drive_as(round, run, handler)
+}
+
+/// Starts a handler whose client is asked while it waits.
+pub(super) fn start_live<T: Send + 'static>(
+    round: &Round,
+    thread: &Thread,
+    handler: &Straight<T>,
+) -> Running<T> {
+    let flow = FlowId::new(thread.flow.to_bytes());
+    let run = Run::new(Arc::clone(&round.core.engine), flow).way(Way::Legacy);
+    drive_as(round, run, handler)
+}
+
+fn drive_as<T: Send + 'static>(round: &Round, mut run: Run, handler: &Straight<T>) -> Running<T> {
     if let Some(subject) = round.request.caller().principal().subject() {
         run = run.principal(subject);
     }
@@ -209,7 +224,7 @@ fn suspend<T>(
     asking(round, required.expect("there is a state"))
 }
 
-fn stopped(round: &Round, error: &Error) -> Failure {
+pub(super) fn stopped(round: &Round, error: &Error) -> Failure {
     // The text may hold what a panic said; it is for the log alone.
     tracing::error!(target: "sterna::rounds", name = round.target.name, "{error}");
     match error {
@@ -219,7 +234,7 @@ fn stopped(round: &Round, error: &Error) -> Failure {
     }
 }
 
-fn log_diagnostics<T>(round: &Round, driver: &mut Running<T>) {
+pub(super) fn log_diagnostics<T>(round: &Round, driver: &mut Running<T>) {
     for diagnostic in driver.take_diagnostics() {
         tracing::warn!(target: "sterna::rounds", name = round.target.name, "{diagnostic}");
     }

@@ -63,6 +63,7 @@ pub struct Server {
     gate: Option<Gate>,
     probes: Probes,
     edge: EdgeConfig,
+    legacy: bool,
     config: ServerConfig,
 }
 
@@ -79,6 +80,7 @@ impl Server {
             gate: None,
             probes: Probes::new(),
             edge: EdgeConfig::default(),
+            legacy: true,
             config: ServerConfig::default(),
         }
     }
@@ -197,6 +199,14 @@ impl Server {
     /// Says how the server meets the network.
     pub fn edge(mut self, edge: EdgeConfig) -> Self {
         self.edge = edge;
+        self
+    }
+
+    /// Whether clients of the revisions before 2026-07-28 are served, as they
+    /// are if nothing is said. A server without them answers `initialize` with
+    /// the revisions it speaks.
+    pub fn legacy(mut self, legacy: bool) -> Self {
+        self.legacy = legacy;
         self
     }
 

@@ -14,6 +14,7 @@ use crate::edge::{
     ConfigError, Drained, Edge, EdgeBody, EdgeConfig, Endpoint, Inbound, Probes, Shutdown,
     interrupted,
 };
+use crate::legacy::{self, Era};
 use crate::modern;
 
 /// A server that has been built and checked. Cheap to clone.
@@ -125,7 +126,16 @@ pub struct Mcp(Arc<Core>);
 
 impl Endpoint for Mcp {
     async fn call(&self, inbound: Inbound) -> Response<EdgeBody> {
-        modern::answer(Arc::clone(&self.0), inbound).await
+        let core = Arc::clone(&self.0);
+        match legacy::era(&inbound) {
+            Era::Modern => modern::answer(core, inbound).await,
+            // Boxed, so that it does not make the other era's future larger.
+            Era::Legacy if core.legacy => Box::pin(legacy::answer(core, inbound)).await,
+            Era::Legacy => match legacy::not_spoken(&inbound) {
+                Some(refusal) => refusal,
+                None => modern::answer(core, inbound).await,
+            },
+        }
     }
 }
 

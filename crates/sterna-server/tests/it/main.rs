@@ -7,6 +7,7 @@ mod wire;
 
 mod http2;
 mod keys;
+mod legacy;
 mod limits;
 mod mcp;
 mod mounted;
