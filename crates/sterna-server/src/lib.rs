@@ -13,6 +13,7 @@ mod core;
 mod failure;
 mod modern;
 mod rounds;
+mod tasks;
 
 pub mod auth;
 pub mod edge;
@@ -26,3 +27,4 @@ pub use handler::{
 };
 pub use offer::{Extension, Offer, Prompt, Resource, ResourceTemplate, Tool, Typed, Uri};
 pub use server::{BuildError, Mcp, Server, ServerConfig, Service, StartError};
+pub use tasks::{TaskConfig, TaskMode};

@@ -16,12 +16,13 @@ use sterna_protocol::result::{Complete, Outcome};
 use sterna_protocol::tool::{CallToolRequestParams, CallToolResult};
 
 use super::write::Answer;
-use crate::call::{Facts, Request};
+use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
 use crate::edge::{EdgeBody, Inbound, outbox, reply};
 use crate::failure::{Failure, Kind};
 use crate::handler::Way;
 use crate::rounds::{Reporter, Round, Target};
+use crate::tasks::Opening;
 
 pub(super) async fn tool(
     core: Arc<Core>,
@@ -46,6 +47,30 @@ pub(super) async fn tool(
         result.meta = Some(core.result_meta());
         return Answer::done(id, &Complete(result)).plain(inbound.accepts);
     }
+    let tasks = core.tasks.as_ref();
+    let is_first = params.request_state.is_none();
+    let becomes = match entry.task.mode.decide(&params.meta.client_capabilities) {
+        Ok(becomes) => becomes && tasks.is_some(),
+        Err(failure) => return Answer::failed(Some(&id), &failure).plain(inbound.accepts),
+    };
+    if becomes
+        && is_first
+        && !entry.task.asks_first
+        && let Some(tasks) = tasks
+    {
+        let opening = Opening {
+            caller: inbound.pass.caller(),
+            meta: params.meta,
+            tool: &params.name,
+            arguments: input,
+            begun: None,
+        };
+        return match tasks.create(&core, opening).await {
+            Ok(created) => Answer::done(id, &created),
+            Err(failure) => Answer::failed(Some(&id), &failure),
+        }
+        .plain(inbound.accepts);
+    }
     let arguments = params.arguments.map_or_else(
         || "{}".to_owned(),
         |arguments| arguments.as_str().to_owned(),
@@ -62,6 +87,7 @@ pub(super) async fn tool(
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
+        may_become_task: becomes,
     };
     run(core, inbound, id, parts, way, finish_tool).await
 }
@@ -96,6 +122,7 @@ pub(super) async fn prompt(
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
+        may_become_task: false,
     };
     run(core, inbound, id, parts, way, |core, _, result| {
         sign(core, &mut result.meta);
@@ -136,6 +163,7 @@ pub(super) async fn resource(
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
+        may_become_task: false,
     };
     run(core, inbound, id, parts, way, finish_resource).await
 }
@@ -150,6 +178,7 @@ struct Parts {
     meta: RequestMeta,
     responses: Option<InputResponses>,
     state: Option<RequestState>,
+    may_become_task: bool,
 }
 
 /// Plays the round and gives its outcome the shape it needs: a document, or an
@@ -180,6 +209,7 @@ async fn run<T: Serialize + Send + 'static>(
         extensions: head.extensions,
         reporter: reporter.map(Arc::new),
         mistake: OnceLock::new(),
+        becoming: Becoming::allowed(parts.may_become_task),
     });
     let name = parts.target.name.clone();
     let round = Round {
@@ -204,7 +234,7 @@ async fn run<T: Serialize + Send + 'static>(
         match outcome {
             Ok(Outcome::Complete(result)) => Answer::done(id, &Complete(result)),
             Ok(Outcome::InputRequired(required)) => Answer::done(id, &required),
-            Ok(Outcome::Extension(none)) => match none {},
+            Ok(Outcome::Extension(created)) => Answer::done(id, &created),
             Err(Failure::Tool(text)) => {
                 let mut result = CallToolResult::error(text);
                 sign(&core, &mut result.meta);
@@ -226,7 +256,12 @@ async fn run<T: Serialize + Send + 'static>(
     .await
 }
 
-fn finish_tool(core: &Core, name: &str, result: &mut CallToolResult) -> Result<(), Failure> {
+/// Signs the result of a tool and checks it against what was promised.
+pub(crate) fn finish_tool(
+    core: &Core,
+    name: &str,
+    result: &mut CallToolResult,
+) -> Result<(), Failure> {
     sign(core, &mut result.meta);
     let entry = core.offers.tools.get(name);
     let Some(output) = entry.and_then(|entry| entry.output.as_ref()) else {

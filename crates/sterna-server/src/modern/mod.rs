@@ -15,6 +15,7 @@ use serde::de::IgnoredAny;
 use sterna_protocol::jsonrpc::{DecodeError, Message};
 use sterna_protocol::methods::{ClientNotification, ClientRequest};
 
+pub(crate) use calls::finish_tool;
 pub(crate) use lists::Lists;
 
 use crate::core::Core;

@@ -7,7 +7,7 @@
 mod clock;
 mod drive;
 mod flow;
-mod gate;
+pub(crate) mod gate;
 mod low_level;
 mod report;
 mod token;
@@ -18,9 +18,10 @@ use std::sync::Arc;
 use serde_json::Value;
 use sterna_protocol::input::{InputRequired, InputResponses, RequestState};
 use sterna_protocol::result::Outcome;
+use sterna_protocol::tasks::CreateTaskResult;
 use sterna_seal::Lifetimes;
 
-pub(crate) use clock::now;
+pub(crate) use clock::{flow_now, now};
 pub(crate) use report::Reporter;
 
 use crate::call::Request;
@@ -54,7 +55,7 @@ pub(crate) struct Target {
 
 impl Round {
     /// Serves the round.
-    pub(crate) async fn play<T>(self, way: &Way<T>) -> Result<Outcome<T>, Failure>
+    pub(crate) async fn play<T>(self, way: &Way<T>) -> Result<Played<T>, Failure>
     where
         T: Send + 'static,
     {
@@ -65,8 +66,11 @@ impl Round {
     }
 }
 
+/// How a round ended.
+pub(crate) type Played<T> = Outcome<T, CreateTaskResult>;
+
 /// Asks the client, once it is clear that it may be asked.
-fn asking<T>(round: &Round, required: InputRequired) -> Result<Outcome<T>, Failure> {
+fn asking<T>(round: &Round, required: InputRequired) -> Result<Played<T>, Failure> {
     let count = u32::try_from(required.requests().len()).unwrap_or(u32::MAX);
     let pass = round.request.pass();
     pass.charge_questions(count, crate::edge::clock::now())

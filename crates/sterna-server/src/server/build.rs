@@ -20,6 +20,7 @@ use crate::changes::Changes;
 use crate::core::Core;
 use crate::modern::Lists;
 use crate::offer::{Extensions, Offers};
+use crate::tasks::{self, StoreReady, TaskMode, Tasks};
 
 pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     let Server {
@@ -29,6 +30,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         extensions: spoken,
         states,
         keys,
+        store,
         gate,
         probes,
         mut edge,
@@ -47,6 +49,17 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
             problems.push(problem);
         }
     }
+    problems.extend(missing_store(&offers, store.is_some()));
+    let runs_tasks = offers
+        .tools
+        .iter()
+        .any(|tool| tool.task.mode != TaskMode::Never);
+    if store.is_some()
+        && runs_tasks
+        && let Err(problem) = extensions.put(tasks::extension())
+    {
+        problems.push(problem);
+    }
     let has_keys = keys.is_some();
     let keys = match keys {
         Some(keys) => keys,
@@ -64,7 +77,15 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     let meta = ResultMeta::of(info.clone());
     let lists = Lists::write(&offers, discover, &config.caching, config.page, &meta);
     let audience = config.audience.as_deref().unwrap_or(&info.name);
+    let mut probes = probes;
+    let realm = [audience, config.tenant.as_deref().unwrap_or_default()].join("\n");
+    let tasks = store.map(|store| {
+        probes = std::mem::take(&mut probes).checking(StoreReady(Arc::clone(&store)));
+        Arc::new(Tasks::new(store, config.tasks, realm.into_bytes()))
+    });
     let core = Core {
+        tasks,
+        version: config.flow.version,
         realm: Realm::new(audience, config.tenant.as_deref()),
         lists,
         keys,
@@ -87,6 +108,26 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     let gate = gate.unwrap_or_else(Gate::open);
     Service::new(Arc::new(core), gate, probes, edge, has_keys, has_gate)
         .map_err(|error| BuildError::new(vec![error.to_string()]))
+}
+
+/// What tools need of a store that is not there.
+fn missing_store(offers: &Offers, has_store: bool) -> Vec<String> {
+    if has_store {
+        return Vec::new();
+    }
+    let tools = offers.tools.iter();
+    let missing = tools.filter_map(|tool| {
+        let name = &tool.wire.name;
+        if tool.task.mode != TaskMode::Never {
+            return Some(format!(
+                "MR0400: the tool `{name}` runs as a task, and the server has no store"
+            ));
+        }
+        tool.needs_ledger.then(|| {
+            format!("MR0401: the tool `{name}` needs a ledger, and the server has no store")
+        })
+    });
+    missing.collect()
 }
 
 /// What is really there is declared, and nothing else (DISC-S2).
