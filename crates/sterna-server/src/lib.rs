@@ -14,6 +14,7 @@ mod failure;
 mod legacy;
 mod modern;
 mod rounds;
+mod tasks;
 
 pub mod auth;
 pub mod edge;
@@ -27,3 +28,4 @@ pub use handler::{
 };
 pub use offer::{Extension, Offer, Prompt, Resource, ResourceTemplate, Tool, Typed, Uri};
 pub use server::{BuildError, Mcp, Server, ServerConfig, Service, StartError};
+pub use tasks::{TaskConfig, TaskMode};

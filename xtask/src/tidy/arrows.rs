@@ -42,7 +42,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "conformance-server",
-        &["sterna-protocol", "sterna-flow", "sterna-server"],
+        &[
+            "sterna-protocol",
+            "sterna-flow",
+            "sterna-server",
+            "sterna-store-sqlite",
+        ],
     ),
     (
         "examples",
