@@ -8,6 +8,7 @@ mod clock;
 mod drive;
 mod flow;
 mod gate;
+mod inspect;
 mod low_level;
 mod report;
 mod token;
@@ -21,6 +22,7 @@ use sterna_protocol::result::Outcome;
 use sterna_seal::Lifetimes;
 
 pub(crate) use clock::now;
+pub use inspect::{SealedState, StateContent};
 pub(crate) use report::Reporter;
 
 use crate::call::Request;
