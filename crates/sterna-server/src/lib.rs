@@ -27,5 +27,6 @@ pub use handler::{
     IntoPromptResult, IntoResourceResult, IntoToolResult, Json, RequestError, ToolError,
 };
 pub use offer::{Extension, Offer, Prompt, Resource, ResourceTemplate, Tool, Typed, Uri};
+pub use rounds::{SealedState, StateContent};
 pub use server::{BuildError, Mcp, Server, ServerConfig, Service, StartError};
 pub use tasks::{TaskConfig, TaskMode};

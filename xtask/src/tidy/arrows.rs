@@ -41,6 +41,31 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "sterna",
+        &[
+            "sterna-protocol",
+            "sterna-seal",
+            "sterna-flow",
+            "sterna-store",
+            "sterna-store-sqlite",
+            "sterna-store-postgres",
+            "sterna-server",
+            "sterna-client",
+        ],
+    ),
+    (
+        "sterna-cli",
+        &[
+            "sterna-protocol",
+            "sterna-seal",
+            "sterna-flow",
+            "sterna-store",
+            "sterna-store-sqlite",
+            "sterna-server",
+            "sterna-client",
+        ],
+    ),
+    (
         "conformance-server",
         &[
             "sterna-protocol",

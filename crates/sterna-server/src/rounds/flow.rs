@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use sterna_flow::{Build, Driver, Engine, Error, FlowId, Journal, Outcome as Ending, Run, Suspended, Way};
+use sterna_flow::{
+    Build, Driver, Engine, Error, FlowId, Journal, Outcome as Ending, Run, Suspended, Way,
+};
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::input::{InputRequests, InputRequired};
 use sterna_protocol::result::Outcome;

@@ -8,6 +8,7 @@ mod clock;
 mod drive;
 mod flow;
 pub(crate) mod gate;
+mod inspect;
 mod live;
 mod low_level;
 mod report;
@@ -24,6 +25,7 @@ use sterna_protocol::tasks::CreateTaskResult;
 use sterna_seal::Lifetimes;
 
 pub(crate) use clock::{flow_now, now};
+pub use inspect::{SealedState, StateContent};
 pub(crate) use live::Line;
 pub(crate) use report::Reporter;
 pub(crate) use wanted::Wanted;
