@@ -40,6 +40,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-client",
         ],
     ),
+    ("bench-sterna", &["sterna-server"]),
     (
         "conformance-server",
         &["sterna-protocol", "sterna-flow", "sterna-server"],
