@@ -11,6 +11,7 @@ mod flow;
 mod fuzz;
 mod node;
 mod shell;
+mod speed;
 mod test;
 mod tidy;
 
@@ -26,6 +27,18 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Compare our server with others, under the same load
+    Bench {
+        /// What the harness is told: `--seconds 0.5`, `--rounds 1`, …
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
+    /// Count the instructions of a request and fail if they have risen (needs valgrind)
+    Callgrind {
+        /// Keep the counts as those to compare with
+        #[arg(long)]
+        update: bool,
+    },
     /// Run every check that guards a change: fmt, clippy, tidy, docs, tests
     Ci,
     /// Run the official conformance suite against our fixtures (needs npm)
@@ -59,6 +72,8 @@ enum Task {
 
 fn main() -> Result<()> {
     match Args::parse().task {
+        Task::Bench { options } => speed::bench(&options),
+        Task::Callgrind { update } => speed::callgrind(update),
         Task::Ci => ci::run(),
         Task::Conformance { scenario } => conformance::run(scenario.as_deref()),
         Task::Flow { programs, seed } => flow::run(programs, seed),

@@ -40,6 +40,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-client",
         ],
     ),
+    ("bench-sterna", &["sterna-server"]),
     (
         "sterna",
         &[
