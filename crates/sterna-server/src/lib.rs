@@ -16,6 +16,7 @@ mod rounds;
 
 pub mod auth;
 pub mod edge;
+pub mod flows;
 
 pub use call::{Answers, Call, Request};
 pub use changes::Changes;
