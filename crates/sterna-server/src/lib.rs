@@ -18,6 +18,7 @@ mod tasks;
 
 pub mod auth;
 pub mod edge;
+pub mod flows;
 
 pub use call::{Answers, Call, Request};
 pub use changes::Changes;
