@@ -14,6 +14,7 @@ mod failure;
 mod legacy;
 mod modern;
 mod rounds;
+mod stdio;
 
 pub mod auth;
 pub mod edge;

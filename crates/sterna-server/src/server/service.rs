@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::Arc;
 
 use http::Response;
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::StartError;
 use crate::auth::Gate;
@@ -16,6 +17,7 @@ use crate::edge::{
 };
 use crate::legacy::{self, Era};
 use crate::modern;
+use crate::stdio;
 
 /// A server that has been built and checked. Cheap to clone.
 #[derive(Clone)]
@@ -82,6 +84,47 @@ impl Service {
     ) -> Result<Drained, StartError> {
         self.check(listener.local_addr().map_err(StartError::Address)?)?;
         Ok(self.edge.serve_on(listener, until).await?)
+    }
+
+    /// Serves one client on standard input and output until its end or until
+    /// the process is interrupted, then drains. Nothing else may write to
+    /// standard output.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError::Lines`]: the streams broke.
+    pub async fn stdio(self) -> Result<(), StartError> {
+        let shutdown = self.shutdown().clone();
+        let serving = self.serve_lines(tokio::io::stdin(), tokio::io::stdout());
+        tokio::pin!(serving);
+        tokio::select! {
+            served = &mut serving => return served,
+            () = interrupted() => shutdown.begin(),
+        }
+        serving.await
+    }
+
+    /// Serves one client on any pair of byte streams, as [`stdio`](Self::stdio)
+    /// does. The end of `reader`, and that of any connection made so, is the
+    /// end of the server.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError::Lines`]: the streams broke.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops every call.
+    pub async fn serve_lines<R, W>(self, reader: R, writer: W) -> Result<(), StartError>
+    where
+        R: AsyncRead + Unpin + Send,
+        W: AsyncWrite + Unpin + Send,
+    {
+        let shutdown = self.shutdown().clone();
+        let config = self.edge.config();
+        stdio::serve(Arc::clone(&self.core), config, shutdown, reader, writer)
+            .await
+            .map_err(StartError::Lines)
     }
 
     /// The server as a tower service, for a router or for layers around it.
