@@ -14,6 +14,7 @@ mod failure;
 mod legacy;
 mod modern;
 mod rounds;
+mod stdio;
 mod tasks;
 
 pub mod auth;

@@ -18,7 +18,7 @@ use sterna_protocol::sse::Frame;
 use sterna_protocol::version::ProtocolVersion;
 use tokio::sync::oneshot;
 
-use super::live::{Answered, Live};
+use super::live::{Answered, Live, gone};
 use crate::changes;
 use crate::edge::Outbox;
 use crate::failure::Failure;
@@ -114,8 +114,7 @@ impl Future for Asking {
                 let text = "The client refused what it was asked for.";
                 Poll::Ready(Err(Failure::Tool(text.to_owned())))
             }
-            // The session was ended, which stops the call as well.
-            Err(_) => Poll::Pending,
+            Err(_) => Poll::Ready(Err(gone())),
         }
     }
 }

@@ -23,6 +23,8 @@ struct State {
     calls: HashMap<RequestId, oneshot::Sender<()>>,
     questions: HashMap<u64, oneshot::Sender<Answered>>,
     asked: u64,
+    /// Nobody will answer any more.
+    deaf: bool,
     stream: Option<Outbox>,
 }
 
@@ -85,6 +87,9 @@ impl Live {
     pub(super) fn open(&self) -> Result<(u64, oneshot::Receiver<Answered>), Failure> {
         let (answer, answered) = oneshot::channel();
         let mut state = self.lock();
+        if state.deaf {
+            return Err(gone());
+        }
         if state.questions.len() >= MOST_QUESTIONS {
             return Err(Failure::Crowded);
         }
@@ -108,6 +113,13 @@ impl Live {
         }
     }
 
+    /// Closes what was asked and asks no more: nobody is there to answer.
+    pub(super) fn hang_up(&self) {
+        let mut state = self.lock();
+        state.deaf = true;
+        state.questions.clear();
+    }
+
     /// Stops everything.
     pub(super) fn end(&self) {
         let state = std::mem::take(&mut *self.lock());
@@ -125,6 +137,11 @@ impl Live {
 pub(super) async fn stop(stopped: oneshot::Receiver<()>) {
     // The sender is only ever dropped.
     let _ = stopped.await;
+}
+
+/// Why a question has no answer that nobody can give.
+pub(super) fn gone() -> Failure {
+    Failure::Tool("The client is gone.".to_owned())
 }
 
 /// Questions that one session may have open: no person answers more at once.

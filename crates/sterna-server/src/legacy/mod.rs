@@ -19,7 +19,7 @@ mod v1;
 
 use std::sync::Arc;
 
-use http::{HeaderName, Method, Response, StatusCode};
+use http::{HeaderName, HeaderValue, Method, Response, StatusCode};
 use serde_json::value::RawValue;
 use sterna_protocol::http::MCP_PROTOCOL_VERSION;
 use sterna_protocol::jsonrpc::{DecodeError, ErrorCode, ErrorObject, ErrorResponse, Message};
@@ -27,11 +27,12 @@ use sterna_protocol::legacy::{ClientNotification, ClientRequest};
 use sterna_protocol::version::ProtocolVersion;
 
 pub(crate) use desk::Desk;
-pub(crate) use era::{Era, era};
+pub(crate) use era::{Era, era, stands_alone};
 pub(crate) use initialize::not_spoken;
 pub(crate) use live::Live;
 use session::Session;
 
+use crate::auth::Caller;
 use crate::core::Core;
 use crate::edge::{EdgeBody, Inbound, reply};
 
@@ -69,6 +70,17 @@ pub(crate) async fn answer(core: Arc<Core>, inbound: Inbound) -> Response<EdgeBo
             response
         }
         _ => post(core, inbound, session).await,
+    }
+}
+
+/// Gives up on what was asked in a session whose client is gone.
+pub(crate) fn hang_up(core: &Core, id: &HeaderValue) {
+    let session = id
+        .to_str()
+        .ok()
+        .and_then(|id| Session::open(core, &Caller::anonymous(), id));
+    if let Some(live) = session.and_then(|session| core.desk.find(&session.key)) {
+        live.hang_up();
     }
 }
 

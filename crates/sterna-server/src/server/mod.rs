@@ -258,6 +258,15 @@ impl Server {
     pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), StartError> {
         self.build()?.serve(address).await
     }
+
+    /// Builds the server and serves one client on standard input and output.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`] says what to do about it.
+    pub async fn stdio(self) -> Result<(), StartError> {
+        self.build()?.stdio().await
+    }
 }
 
 impl std::fmt::Debug for Server {

@@ -18,4 +18,5 @@ mod routes;
 mod shutdown;
 mod slow;
 mod smuggling;
+mod stdio;
 mod streams;

@@ -101,7 +101,7 @@ async fn low_level(call: Call, answers: Answers) -> Result<Outcome<CallToolResul
     }
 }
 
-pub(super) fn server() -> Server {
+pub(crate) fn server() -> Server {
     Server::new("asking", "1")
         .tool("name", "Asks for a name", name)
         .tool("visit", "Sends to a page", visit)

@@ -1,6 +1,6 @@
 //! Sessions of the older revisions, message by message, without a socket.
 
-mod asking;
+pub(crate) mod asking;
 mod batches;
 mod eras;
 mod lists;
