@@ -8,6 +8,8 @@
 mod ci;
 mod conformance;
 mod fuzz;
+mod interop;
+mod listening;
 mod node;
 mod shell;
 mod test;
@@ -41,6 +43,11 @@ enum Task {
         /// Only this target
         target: Option<String>,
     },
+    /// Run our server and client against those of other SDKs (needs npm, PyPI and crates.io)
+    Interop {
+        /// Only this SDK
+        peer: Option<String>,
+    },
     /// Run every test, starting by itself what the tests need
     Test,
     /// Check the house rules that the compiler cannot check
@@ -52,6 +59,7 @@ fn main() -> Result<()> {
         Task::Ci => ci::run(),
         Task::Conformance { scenario } => conformance::run(scenario.as_deref()),
         Task::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
+        Task::Interop { peer } => interop::run(peer.as_deref()),
         Task::Test => test::run(),
         Task::Tidy => tidy::run(),
     }
