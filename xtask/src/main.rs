@@ -9,6 +9,8 @@ mod ci;
 mod conformance;
 mod flow;
 mod fuzz;
+mod interop;
+mod listening;
 mod node;
 mod shell;
 mod speed;
@@ -64,6 +66,11 @@ enum Task {
         /// Only this target
         target: Option<String>,
     },
+    /// Run our server and client against those of other SDKs (needs npm, PyPI and crates.io)
+    Interop {
+        /// Only this SDK
+        peer: Option<String>,
+    },
     /// Run every test, starting by itself what the tests need
     Test,
     /// Check the house rules that the compiler cannot check
@@ -78,6 +85,7 @@ fn main() -> Result<()> {
         Task::Conformance { scenario } => conformance::run(scenario.as_deref()),
         Task::Flow { programs, seed } => flow::run(programs, seed),
         Task::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
+        Task::Interop { peer } => interop::run(peer.as_deref()),
         Task::Test => test::run(),
         Task::Tidy => tidy::run(),
     }
