@@ -17,6 +17,7 @@ use crate::edge::Shutdown;
 use crate::legacy::Desk;
 use crate::modern::Lists;
 use crate::offer::{Extensions, Offers};
+use crate::tasks::{TaskMode, Tasks};
 
 /// A server as it was built: it does not change while it runs.
 pub(crate) struct Core {
@@ -40,6 +41,10 @@ pub(crate) struct Core {
     pub(crate) engine: Arc<Engine>,
     pub(crate) limits: Limits,
     pub(crate) max_rounds: u32,
+    /// The version of the handlers' state.
+    pub(crate) version: u32,
+    /// Where work is kept that outlives its request.
+    pub(crate) tasks: Option<Arc<Tasks>>,
     /// Which build this is, so that a flow knows whether another one began it.
     pub(crate) build: [u8; 8],
     pub(crate) overloaded: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
@@ -55,6 +60,14 @@ impl Core {
 
     pub(crate) fn has_resources(&self) -> bool {
         self.offers.has_resources()
+    }
+
+    /// The tools that may run as tasks.
+    pub(crate) fn task_tools(&self) -> impl Iterator<Item = &str> {
+        let tools = self.offers.tools.iter();
+        tools
+            .filter(|tool| tool.task.mode != TaskMode::Never)
+            .map(|tool| tool.wire.name.as_str())
     }
 
     /// Whether anything completes arguments (COMP-S1).

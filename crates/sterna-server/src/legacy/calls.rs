@@ -12,7 +12,7 @@ use sterna_protocol::tool::CallToolResult;
 use super::dispatch::Post;
 use super::line::Line;
 use super::live::stop;
-use crate::call::{Facts, Request};
+use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::modern::{Answer, keep_promise};
@@ -58,6 +58,7 @@ pub(super) async fn run<T: Serialize + Send + 'static>(
         extensions: post.extensions,
         reporter: reporter.map(Arc::new),
         mistake: OnceLock::new(),
+        becoming: Becoming::default(),
     });
     let (method, name) = (wanted.target.method, wanted.target.name.clone());
     let round = Round {

@@ -16,11 +16,12 @@ use sterna_protocol::result::{Complete, Outcome};
 use sterna_protocol::tool::{CallToolRequestParams, CallToolResult};
 
 use super::write::Answer;
-use crate::call::{Facts, Request};
+use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
 use crate::edge::{EdgeBody, Inbound, outbox, reply};
 use crate::failure::Failure;
 use crate::rounds::{Reporter, Round, Wanted};
+use crate::tasks::Opening;
 
 pub(super) async fn tool(
     core: Arc<Core>,
@@ -28,13 +29,41 @@ pub(super) async fn tool(
     id: RequestId,
     params: CallToolRequestParams,
 ) -> Response<EdgeBody> {
-    let wanted = Wanted::tool(&core, params.name, params.arguments);
+    let wanted = match Wanted::tool(&core, params.name, params.arguments) {
+        Ok(wanted) => wanted,
+        Err(failure) => return failed(&core, id, failure).plain(inbound.accepts),
+    };
+    let plan = core.offers.tools.get(&wanted.target.name);
+    let plan = plan.map_or_else(Default::default, |entry| entry.task);
+    let may_become_task = match plan.mode.decide(&params.meta.client_capabilities) {
+        Ok(becomes) => becomes && core.tasks.is_some(),
+        Err(failure) => return failed(&core, id, failure).plain(inbound.accepts),
+    };
+    if may_become_task
+        && params.request_state.is_none()
+        && !plan.asks_first
+        && let Some(tasks) = &core.tasks
+    {
+        let opening = Opening {
+            caller: inbound.pass.caller(),
+            meta: params.meta,
+            tool: &wanted.target.name,
+            arguments: wanted.input,
+            begun: None,
+        };
+        return match tasks.create(&core, opening).await {
+            Ok(created) => Answer::done(id, &created),
+            Err(failure) => Answer::failed(Some(&id), &failure),
+        }
+        .plain(inbound.accepts);
+    }
     let sent = Sent {
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
+        may_become_task,
     };
-    run(core, inbound, id, wanted, sent, finish_tool).await
+    run(core, inbound, id, Ok(wanted), sent, finish_tool).await
 }
 
 pub(super) async fn prompt(
@@ -48,6 +77,7 @@ pub(super) async fn prompt(
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
+        may_become_task: false,
     };
     run(core, inbound, id, wanted, sent, |core, _, result| {
         sign(core, &mut result.meta);
@@ -67,6 +97,7 @@ pub(super) async fn resource(
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
+        may_become_task: false,
     };
     run(core, inbound, id, wanted, sent, finish_resource).await
 }
@@ -76,6 +107,7 @@ struct Sent {
     meta: RequestMeta,
     responses: Option<InputResponses>,
     state: Option<RequestState>,
+    may_become_task: bool,
 }
 
 /// Plays the round and gives its outcome the shape it needs: a document, or an
@@ -110,6 +142,7 @@ async fn run<T: Serialize + Send + 'static>(
         extensions: head.extensions,
         reporter: reporter.map(Arc::new),
         mistake: OnceLock::new(),
+        becoming: Becoming::allowed(sent.may_become_task),
     });
     let name = wanted.target.name.clone();
     let round = Round {
@@ -134,7 +167,7 @@ async fn run<T: Serialize + Send + 'static>(
         match outcome {
             Ok(Outcome::Complete(result)) => Answer::done(id, &Complete(result)),
             Ok(Outcome::InputRequired(required)) => Answer::done(id, &required),
-            Ok(Outcome::Extension(none)) => match none {},
+            Ok(Outcome::Extension(created)) => Answer::done(id, &created),
             Err(failure) => failed(&core, id, failure),
         }
     });
@@ -162,7 +195,12 @@ fn failed(core: &Core, id: RequestId, failure: Failure) -> Answer {
     }
 }
 
-fn finish_tool(core: &Core, name: &str, result: &mut CallToolResult) -> Result<(), Failure> {
+/// Signs the result of a tool and checks it against what was promised.
+pub(crate) fn finish_tool(
+    core: &Core,
+    name: &str,
+    result: &mut CallToolResult,
+) -> Result<(), Failure> {
     sign(core, &mut result.meta);
     keep_promise(core, name, result)
 }

@@ -38,7 +38,7 @@ pub(super) async fn dispatch(
             return calls::resource(core, inbound, id, params).await;
         }
         ClientRequest::SubscriptionsListen(params) => {
-            return listen::listen(&core, &inbound, id, params);
+            return listen::listen(&core, &inbound, id, params).await;
         }
         ClientRequest::Discover(_) => Ok(Answer::cached(&id, &[&core.discover])),
         ClientRequest::ListTools(params) if !core.offers.tools.is_empty() => {

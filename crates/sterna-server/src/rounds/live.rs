@@ -44,7 +44,7 @@ pub(super) async fn flow<T: Send + 'static, L: Line>(
     line: &L,
 ) -> Result<T, Failure> {
     let thread = Thread::take_up(&round)?;
-    let mut driver = super::flow::start_live(&round, &thread, handler);
+    let mut driver = super::flow::start_live(&round, &thread, handler)?;
     let mut open: BTreeMap<String, L::Asking> = BTreeMap::new();
     let mut timer = pin!(None::<Sleep>);
     let ending = poll_fn(|cx| -> Poll<Result<_, Failure>> {

@@ -7,7 +7,8 @@
 mod clock;
 mod drive;
 mod flow;
-mod gate;
+pub(crate) mod gate;
+mod inspect;
 mod live;
 mod low_level;
 mod report;
@@ -20,9 +21,11 @@ use std::sync::Arc;
 use serde_json::Value;
 use sterna_protocol::input::{InputRequired, InputResponses, RequestState};
 use sterna_protocol::result::Outcome;
+use sterna_protocol::tasks::CreateTaskResult;
 use sterna_seal::Lifetimes;
 
-pub(crate) use clock::now;
+pub(crate) use clock::{flow_now, now};
+pub use inspect::{SealedState, StateContent};
 pub(crate) use live::Line;
 pub(crate) use report::Reporter;
 pub(crate) use wanted::Wanted;
@@ -58,7 +61,7 @@ pub(crate) struct Target {
 
 impl Round {
     /// Serves the round.
-    pub(crate) async fn play<T>(self, way: &Way<T>) -> Result<Outcome<T>, Failure>
+    pub(crate) async fn play<T>(self, way: &Way<T>) -> Result<Played<T>, Failure>
     where
         T: Send + 'static,
     {
@@ -81,8 +84,11 @@ impl Round {
     }
 }
 
+/// How a round ended.
+pub(crate) type Played<T> = Outcome<T, CreateTaskResult>;
+
 /// Asks the client, once it is clear that it may be asked.
-fn asking<T>(round: &Round, required: InputRequired) -> Result<Outcome<T>, Failure> {
+fn asking<T>(round: &Round, required: InputRequired) -> Result<Played<T>, Failure> {
     charge(round, required.requests().len())?;
     let mut required = required;
     required.meta = Some(round.core.result_meta());

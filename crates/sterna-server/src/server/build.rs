@@ -22,6 +22,7 @@ use crate::core::Core;
 use crate::legacy::Desk;
 use crate::modern::{Lists, discover};
 use crate::offer::{Extensions, Offers};
+use crate::tasks::{self, StoreReady, TaskMode, Tasks};
 
 pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     let Server {
@@ -31,6 +32,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         extensions: spoken,
         states,
         keys,
+        store,
         gate,
         probes,
         mut edge,
@@ -49,6 +51,17 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         if let Err(problem) = extensions.put(extension) {
             problems.push(problem);
         }
+    }
+    problems.extend(missing_store(&offers, store.is_some()));
+    let runs_tasks = offers
+        .tools
+        .iter()
+        .any(|tool| tool.task.mode != TaskMode::Never);
+    if store.is_some()
+        && runs_tasks
+        && let Err(problem) = extensions.put(tasks::extension())
+    {
+        problems.push(problem);
     }
     let has_keys = keys.is_some();
     let keys = match keys {
@@ -73,7 +86,15 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     let meta = ResultMeta::of(info.clone());
     edge.legacy &= legacy;
     let audience = config.audience.as_deref().unwrap_or(&info.name);
+    let mut probes = probes;
+    let realm = [audience, config.tenant.as_deref().unwrap_or_default()].join("\n");
+    let tasks = store.map(|store| {
+        probes = std::mem::take(&mut probes).checking(StoreReady(Arc::clone(&store)));
+        Arc::new(Tasks::new(store, config.tasks, realm.into_bytes()))
+    });
     let core = Core {
+        tasks,
+        version: config.flow.version,
         realm: Realm::new(audience, config.tenant.as_deref()),
         discover: discover(found, &config.caching, &meta),
         lists: Lists::write(&offers, &config.caching, config.page, &meta),
@@ -100,6 +121,26 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     let gate = gate.unwrap_or_else(Gate::open);
     Service::new(Arc::new(core), gate, probes, edge, has_keys, has_gate)
         .map_err(|error| BuildError::new(vec![error.to_string()]))
+}
+
+/// What tools need of a store that is not there.
+fn missing_store(offers: &Offers, has_store: bool) -> Vec<String> {
+    if has_store {
+        return Vec::new();
+    }
+    let tools = offers.tools.iter();
+    let missing = tools.filter_map(|tool| {
+        let name = &tool.wire.name;
+        if tool.task.mode != TaskMode::Never {
+            return Some(format!(
+                "MR0400: the tool `{name}` runs as a task, and the server has no store"
+            ));
+        }
+        tool.needs_ledger.then(|| {
+            format!("MR0401: the tool `{name}` needs a ledger, and the server has no store")
+        })
+    });
+    missing.collect()
 }
 
 /// What is really there is declared, and nothing else (DISC-S2).

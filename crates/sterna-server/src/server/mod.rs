@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use sterna_flow::Handler;
 use sterna_protocol::implementation::{Icon, Implementation};
 use sterna_seal::{Keyring, SharedKeyring};
+use sterna_store::Store;
 
 pub use config::ServerConfig;
 pub use error::{BuildError, StartError};
@@ -60,6 +61,7 @@ pub struct Server {
     extensions: Vec<Extension>,
     states: States,
     keys: Option<Arc<SharedKeyring>>,
+    store: Option<Arc<dyn Store>>,
     gate: Option<Gate>,
     probes: Probes,
     edge: EdgeConfig,
@@ -77,6 +79,7 @@ impl Server {
             extensions: Vec::new(),
             states: States::default(),
             keys: None,
+            store: None,
             gate: None,
             probes: Probes::new(),
             edge: EdgeConfig::default(),
@@ -178,6 +181,26 @@ impl Server {
     /// runs.
     pub fn shared_keys(mut self, keys: Arc<SharedKeyring>) -> Self {
         self.keys = Some(keys);
+        self
+    }
+
+    /// Keeps in `store` what must outlive a request: tasks, effects that happen
+    /// at most once, and results too large to travel.
+    ///
+    /// Instances that share a store work on each other's tasks. The workers run
+    /// inside [`serve`](Self::serve); a server that is mounted elsewhere runs
+    /// them with [`Service::work`].
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use sterna_server::Server;
+    /// use sterna_store::{MemoryLimits, MemoryStore, UnixMillis};
+    ///
+    /// let store = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+    /// let server = Server::new("jobs", "1.0.0").store(Arc::new(store));
+    /// ```
+    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = Some(store);
         self
     }
 

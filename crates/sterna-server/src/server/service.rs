@@ -18,6 +18,7 @@ use crate::edge::{
 use crate::legacy::{self, Era};
 use crate::modern;
 use crate::stdio;
+use crate::tasks;
 
 /// A server that has been built and checked. Cheap to clone.
 #[derive(Clone)]
@@ -83,7 +84,30 @@ impl Service {
         until: impl Future<Output = ()> + Send,
     ) -> Result<Drained, StartError> {
         self.check(listener.local_addr().map_err(StartError::Address)?)?;
-        Ok(self.edge.serve_on(listener, until).await?)
+        let shutdown = self.shutdown().clone();
+        let working = tasks::work(self.core, shutdown.clone());
+        let serving = async {
+            let served = self.edge.serve_on(listener, until).await;
+            // Also when it never listened: nobody would tell the workers otherwise.
+            shutdown.begin();
+            served
+        };
+        let (served, ()) = tokio::join!(serving, working);
+        Ok(served?)
+    }
+
+    /// Works on tasks until the [`shutdown`](Self::shutdown) begins, then hands
+    /// over what is not finished. For a server that is mounted elsewhere:
+    /// [`serve`](Self::serve) does it by itself.
+    ///
+    /// Returns at once if the server has no store.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops what runs; another worker goes on when the
+    /// leases end.
+    pub async fn work(&self) {
+        tasks::work(Arc::clone(&self.core), self.shutdown().clone()).await;
     }
 
     /// Serves one client on standard input and output until its end or until
@@ -139,9 +163,15 @@ impl Service {
     {
         let shutdown = self.shutdown().clone();
         let config = self.edge.config();
-        stdio::serve(Arc::clone(&self.core), config, shutdown, reader, writer)
-            .await
-            .map_err(StartError::Lines)
+        let working = tasks::work(Arc::clone(&self.core), shutdown.clone());
+        let serving = async {
+            let core = Arc::clone(&self.core);
+            let served = stdio::serve(core, config, shutdown.clone(), reader, writer).await;
+            shutdown.begin();
+            served
+        };
+        let (served, ()) = tokio::join!(serving, working);
+        served.map_err(StartError::Lines)
     }
 
     /// The server as a tower service, for a router or for layers around it.
