@@ -11,16 +11,23 @@ use super::hearing::Listeners;
 use super::{Reply, run, v1};
 use crate::answers::check;
 use crate::client::Client;
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, printable};
+use crate::tasks::TaskHandle;
 
 /// How far a call came.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "taken apart at once; a box would be in everybody's way"
+)]
 #[non_exhaustive]
 pub enum Step<T> {
     /// It is done.
     Complete(T),
     /// The server wants to know something first.
     InputRequired(PausedCall<T>),
+    /// It goes on as a task.
+    Task(TaskHandle),
 }
 
 /// A call that waits for answers, as plain data.
@@ -112,7 +119,7 @@ impl<T: Reply> PausedCall<T> {
     /// The server did not ask that, or the answer does not fit the question.
     pub fn answer(&mut self, key: &str, response: impl Into<InputResponse>) -> Result<(), Error> {
         let unknown = || Fault::UnknownQuestion {
-            key: crate::error::printable(key),
+            key: printable(key),
         };
         let request = self.questions.get(key).ok_or_else(unknown)?;
         let response = check(key, request, response.into())?;
@@ -129,11 +136,12 @@ impl<T: Reply> PausedCall<T> {
     /// refused it, it can be resumed again.
     pub async fn resume(&self, client: &Client) -> Result<Step<T>, Error> {
         if let Some((key, _)) = self.open().next() {
-            let key = crate::error::printable(key);
+            let key = printable(key);
             return Err(Fault::OpenQuestion { key }.into());
         }
         let (flow, limits) = self.next_round(client)?;
-        run::advance(&client.core, flow, &Listeners::default(), limits).await
+        let listeners = Listeners::default();
+        Box::pin(run::advance(&client.core, flow, &listeners, limits)).await
     }
 
     /// Sends the call again and has the handlers of `client` answer what is
@@ -151,13 +159,14 @@ impl<T: Reply> PausedCall<T> {
         }
         let open = self.open();
         let open = open.map(|(key, request)| (key.to_owned(), request.clone()));
-        let found = run::answer(&client.core, &self.flow.subject, open.collect()).await?;
+        let found = run::answer(&client.core, self.name(), open.collect()).await?;
         let mut answered = self.clone();
         for (key, response) in found {
             answered.answers.insert(key, response);
         }
         let (flow, limits) = answered.next_round(client)?;
-        run::finish(&client.core, flow, &Listeners::default(), limits).await
+        let listeners = Listeners::default();
+        Box::pin(run::finish(&client.core, flow, &listeners, limits)).await
     }
 
     /// Lets the call be resumed at another address of the same server.

@@ -1,6 +1,15 @@
 //! Calls, rounds and everything around them.
 
+mod auth;
+mod cache;
+mod eras;
+mod lines;
+mod listen;
 mod paused;
+mod real;
 mod rounds;
 mod scripted;
+mod sessions;
 mod shapes;
+mod stdio;
+mod tasks;
