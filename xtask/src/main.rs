@@ -31,8 +31,10 @@ enum Task {
     Ci,
     /// Run the official conformance suite against our fixtures (needs npm)
     Conformance {
-        /// Only this scenario
-        #[arg(long)]
+        /// Only this part
+        part: Option<conformance::Part>,
+        /// Only this scenario of the part
+        #[arg(long, requires = "part")]
         scenario: Option<String>,
     },
     /// Run the fuzz targets for a while (needs a nightly toolchain and cargo-fuzz)
@@ -57,7 +59,7 @@ enum Task {
 fn main() -> Result<()> {
     match Args::parse().task {
         Task::Ci => ci::run(),
-        Task::Conformance { scenario } => conformance::run(scenario.as_deref()),
+        Task::Conformance { part, scenario } => conformance::run(part, scenario.as_deref()),
         Task::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
         Task::Interop { peer } => interop::run(peer.as_deref()),
         Task::Test => test::run(),

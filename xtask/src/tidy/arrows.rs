@@ -44,9 +44,15 @@ const ARROWS: &[(&str, &[&str])] = &[
         "conformance-server",
         &["sterna-protocol", "sterna-flow", "sterna-server"],
     ),
+    ("conformance-client", &["sterna-protocol", "sterna-client"]),
     (
         "examples",
-        &["sterna-protocol", "sterna-seal", "sterna-server"],
+        &[
+            "sterna-protocol",
+            "sterna-seal",
+            "sterna-server",
+            "sterna-client",
+        ],
     ),
     ("xtask", &[]),
 ];
