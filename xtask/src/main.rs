@@ -7,11 +7,13 @@
 
 mod ci;
 mod conformance;
+mod flow;
 mod fuzz;
 mod interop;
 mod listening;
 mod node;
 mod shell;
+mod speed;
 mod test;
 mod tidy;
 
@@ -27,6 +29,18 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Compare our server with others, under the same load
+    Bench {
+        /// What the harness is told: `--seconds 0.5`, `--rounds 1`, …
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
+    /// Count the instructions of a request and fail if they have risen (needs valgrind)
+    Callgrind {
+        /// Keep the counts as those to compare with
+        #[arg(long)]
+        update: bool,
+    },
     /// Run every check that guards a change: fmt, clippy, tidy, docs, tests
     Ci,
     /// Run the official conformance suite against our fixtures (needs npm)
@@ -36,6 +50,15 @@ enum Task {
         /// Only this scenario of the part
         #[arg(long, requires = "part")]
         scenario: Option<String>,
+    },
+    /// Run random programs against the flow engine, in release mode
+    Flow {
+        /// How many programs; the tests run 20,000
+        #[arg(long, default_value_t = 1_000_000)]
+        programs: u64,
+        /// Where to begin, so that another run sees other programs
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
     },
     /// Run the fuzz targets for a while (needs a nightly toolchain and cargo-fuzz)
     Fuzz {
@@ -58,8 +81,11 @@ enum Task {
 
 fn main() -> Result<()> {
     match Args::parse().task {
+        Task::Bench { options } => speed::bench(&options),
+        Task::Callgrind { update } => speed::callgrind(update),
         Task::Ci => ci::run(),
         Task::Conformance { part, scenario } => conformance::run(part, scenario.as_deref()),
+        Task::Flow { programs, seed } => flow::run(programs, seed),
         Task::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
         Task::Interop { peer } => interop::run(peer.as_deref()),
         Task::Test => test::run(),

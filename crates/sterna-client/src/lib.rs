@@ -10,8 +10,12 @@ mod era;
 mod error;
 
 mod answers;
+mod cache;
 mod call;
+mod listen;
 mod lists;
+mod session;
+mod tasks;
 
 mod transport;
 mod wire;
@@ -24,5 +28,7 @@ pub use client::{Builder, Client};
 pub use config::Config;
 pub use era::Era;
 pub use error::{BoxError, Error, ErrorKind};
+pub use listen::{Change, Subscription};
 pub use lists::Pages;
+pub use tasks::TaskHandle;
 pub use transport::{Command, Duplex, Target};

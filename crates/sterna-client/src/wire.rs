@@ -134,7 +134,6 @@ impl Wire {
     }
 
     /// Sends a notification.
-    #[expect(dead_code, reason = "sessions come with the next piece")]
     pub(crate) async fn tell<P: Serialize>(
         &self,
         notification: Notification<'_, P>,

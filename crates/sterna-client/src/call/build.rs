@@ -159,7 +159,8 @@ impl<T: Reply> Call<T> {
             capabilities
         });
         self.capabilities = Some(capabilities);
-        super::run::start(self).await
+        // Boxed, because it is large and every caller's future would hold it.
+        Box::pin(super::run::start(self)).await
     }
 
     /// The call as it sets out.

@@ -11,16 +11,18 @@ use sterna_protocol::methods::{self, Notification as _};
 use sterna_protocol::progress::{ProgressNotificationParams, ProgressToken};
 
 use crate::oauth::BoxFuture;
+use crate::session::Servant;
 use crate::transport::Outgoing;
 use crate::wire::Ears;
 
 /// What the caller wants to hear.
 #[derive(Clone, Default)]
 pub(crate) struct Listeners {
-    pub(crate) progress: Option<Arc<dyn Fn(&ProgressNotificationParams) + Send + Sync>>,
+    pub(crate) progress: Option<ProgressSink>,
     pub(crate) log: Option<(LoggingLevel, LogSink)>,
 }
 
+pub(crate) type ProgressSink = Arc<dyn Fn(&ProgressNotificationParams) + Send + Sync>;
 pub(crate) type LogSink = Arc<dyn Fn(&LoggingMessageNotificationParams) + Send + Sync>;
 
 impl fmt::Debug for Listeners {
@@ -37,6 +39,9 @@ pub(crate) struct Hearing<'a> {
     pub(crate) listeners: &'a Listeners,
     /// Under which this request, and no other, hears of its progress.
     pub(crate) token: ProgressToken,
+    /// Answers what the server asks in between; there is none for modern
+    /// servers, which must not.
+    pub(crate) servant: Option<Servant>,
 }
 
 impl Ears for Hearing<'_> {
@@ -68,10 +73,12 @@ impl Ears for Hearing<'_> {
 
     fn answer(
         &self,
-        _: RequestId,
-        _: &str,
-        _: Option<&RawValue>,
+        id: RequestId,
+        method: &str,
+        params: Option<&RawValue>,
     ) -> Option<BoxFuture<'_, Outgoing>> {
-        None
+        // STDIO-C3: a modern server gets no responses.
+        let servant = self.servant.as_ref()?;
+        Some(servant.answer(id, method, params))
     }
 }

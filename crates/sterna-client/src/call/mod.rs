@@ -11,9 +11,11 @@ mod run;
 mod subject;
 mod v1;
 
+pub(crate) use budget::Pacing;
 pub use build::Call;
 pub use cancel::CancelHandle;
 pub(crate) use hearing::{Hearing, Listeners};
 pub use paused::{PausedCall, Step};
 pub use reply::Reply;
+pub(crate) use run::answer;
 pub(crate) use subject::Subject;

@@ -12,15 +12,22 @@ use super::{Reply, run, v1};
 use crate::answers::check;
 use crate::client::Client;
 use crate::error::{Error, Fault};
+use crate::tasks::TaskHandle;
 
 /// How far a call came.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "taken apart at once; a box would be in everybody's way"
+)]
 #[non_exhaustive]
 pub enum Step<T> {
     /// It is done.
     Complete(T),
     /// The server wants to know something first.
     InputRequired(PausedCall<T>),
+    /// It goes on as a task.
+    Task(TaskHandle),
 }
 
 /// A call that waits for answers, as plain data.
@@ -133,7 +140,8 @@ impl<T: Reply> PausedCall<T> {
             return Err(Fault::OpenQuestion { key }.into());
         }
         let (flow, limits) = self.next_round(client)?;
-        run::advance(&client.core, flow, &Listeners::default(), limits).await
+        let listeners = Listeners::default();
+        Box::pin(run::advance(&client.core, flow, &listeners, limits)).await
     }
 
     /// Sends the call again and has the handlers of `client` answer what is
@@ -151,13 +159,14 @@ impl<T: Reply> PausedCall<T> {
         }
         let open = self.open();
         let open = open.map(|(key, request)| (key.to_owned(), request.clone()));
-        let found = run::answer(&client.core, &self.flow.subject, open.collect()).await?;
+        let found = run::answer(&client.core, self.name(), open.collect()).await?;
         let mut answered = self.clone();
         for (key, response) in found {
             answered.answers.insert(key, response);
         }
         let (flow, limits) = answered.next_round(client)?;
-        run::finish(&client.core, flow, &Listeners::default(), limits).await
+        let listeners = Listeners::default();
+        Box::pin(run::finish(&client.core, flow, &listeners, limits)).await
     }
 
     /// Lets the call be resumed at another address of the same server.

@@ -4,15 +4,27 @@ use sterna_protocol::prompt::GetPromptResult;
 use sterna_protocol::resource::ReadResourceResult;
 use sterna_protocol::tool::CallToolResult;
 
+use crate::error::{Error, Fault};
+
 /// What a [`Call`](crate::Call) ends with: the result of a tool, a prompt or a
 /// resource. Nothing else may take several rounds.
 pub trait Reply: DeserializeOwned + Send + 'static {
     /// The request that ends with it.
     const METHOD: &'static str;
+
+    /// What came of a task, which only tools can become.
+    #[doc(hidden)]
+    fn of_task(_: CallToolResult) -> Result<Self, Error> {
+        Err(Fault::Broken("a task nobody asked for").into())
+    }
 }
 
 impl Reply for CallToolResult {
     const METHOD: &'static str = methods::CallTool::METHOD;
+
+    fn of_task(result: CallToolResult) -> Result<Self, Error> {
+        Ok(result)
+    }
 }
 
 impl Reply for GetPromptResult {

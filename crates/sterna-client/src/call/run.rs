@@ -1,9 +1,11 @@
 //! The loop: send, answer, send again, until the server is done.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use futures::future::try_join_all;
 use sterna_protocol::input::{InputRequest, InputRequests, InputResponse};
+use sterna_protocol::resource::ReadResourceResult;
 use sterna_protocol::result::Outcome;
 
 use super::budget::{Budget, Pacing};
@@ -12,8 +14,10 @@ use super::flow::Flow;
 use super::hearing::Listeners;
 use super::{CancelHandle, PausedCall, Reply, Step, Subject};
 use crate::answers::Question;
+use crate::cache::Key;
 use crate::core::Core;
 use crate::error::{Error, Fault};
+use crate::tasks::{self, TaskHandle};
 
 /// Makes a call and answers what comes up.
 pub(super) async fn run<T: Reply>(mut call: Call<T>) -> Result<T, Error> {
@@ -64,7 +68,7 @@ pub(super) async fn advance<T: Reply>(
     let sent = budget.spend(flow.send(core, listeners, patience)).await?;
     match sent {
         Outcome::Complete(result) => Ok(Step::Complete(result)),
-        Outcome::Extension(_) => Err(Fault::Broken("a task nobody asked for").into()),
+        Outcome::Extension(created) => Ok(Step::Task(TaskHandle::new(core.place(), &created))),
         Outcome::InputRequired(required) => {
             flow.check(&required)?;
             let server = core.place().to_owned();
@@ -80,14 +84,23 @@ pub(super) async fn finish<T: Reply>(
     listeners: &Listeners,
     limits: Limits,
 ) -> Result<T, Error> {
+    if let Some(fresh) = kept(core, &flow) {
+        return Ok(fresh);
+    }
     let mut budget = Budget::new(limits.deadline, limits.timeout);
     let mut pacing = Pacing::default();
     loop {
         let patience = budget.patience();
         let sent = budget.spend(flow.send(core, listeners, patience)).await?;
         let required = match sent {
-            Outcome::Complete(result) => return Ok(result),
-            Outcome::Extension(_) => return Err(Fault::Broken("a task nobody asked for").into()),
+            Outcome::Complete(result) => {
+                keep(core, &flow, &result);
+                return Ok(result);
+            }
+            Outcome::Extension(created) => {
+                let handle = TaskHandle::new(core.place(), &created);
+                return T::of_task(tasks::follow(core, &handle, &flow.capabilities).await?);
+            }
             Outcome::InputRequired(required) => required,
         };
         flow.check(&required)?;
@@ -109,7 +122,7 @@ pub(super) async fn finish<T: Reply>(
             None
         } else {
             pacing.reset();
-            let answers = answer(core, &flow.subject, requests).await?;
+            let answers = answer(core, flow.subject.name(), requests).await?;
             Some(answers.into_iter().collect())
         };
         // MRTR-C2, MRTR-C6: the state of this round, or none.
@@ -119,13 +132,13 @@ pub(super) async fn finish<T: Reply>(
 
 /// Has all questions of a round answered at once; the first failure drops the
 /// others.
-pub(super) async fn answer(
+pub(crate) async fn answer(
     core: &Core,
-    subject: &Subject,
+    about: &str,
     requests: InputRequests,
 ) -> Result<Vec<(String, InputResponse)>, Error> {
     let server: Arc<str> = core.place().into();
-    let about: Arc<str> = subject.name().into();
+    let about: Arc<str> = about.into();
     let ask = |(key, request): (String, InputRequest)| {
         let question = Question::new(server.clone(), about.clone(), key.clone(), request);
         async move {
@@ -134,4 +147,28 @@ pub(super) async fn answer(
         }
     };
     try_join_all(requests.into_iter().map(ask)).await
+}
+
+/// What an earlier read brought, if it is still fresh.
+fn kept<T: Reply>(core: &Core, flow: &Flow<T>) -> Option<T> {
+    let read: ReadResourceResult = core.cache.get(&key(flow)?)?;
+    let read: Box<dyn Any> = Box::new(read);
+    read.downcast().ok().map(|read| *read)
+}
+
+fn keep<T: Reply>(core: &Core, flow: &Flow<T>, result: &T) {
+    let result: &dyn Any = result;
+    if let (Some(key), Some(read)) = (key(flow), result.downcast_ref::<ReadResourceResult>()) {
+        core.cache.put(key, read);
+    }
+}
+
+/// CACHE-C2: what took answers or state to get is nobody else's, not even a
+/// later call's.
+fn key<T>(flow: &Flow<T>) -> Option<Key> {
+    let fresh = flow.rounds == 0 && flow.meta.is_empty();
+    match &*flow.subject {
+        Subject::Resource { uri } if fresh => Some(Key::Read(uri.clone())),
+        _ => None,
+    }
 }

@@ -78,7 +78,6 @@ impl Subject {
     }
 
     /// The request of an earlier revision.
-    #[expect(dead_code, reason = "sessions come with the next piece")]
     pub(crate) fn legacy(&self, meta: Option<legacy::RequestMeta>) -> legacy::ClientRequest {
         match self {
             Self::Prompt { name, arguments } => {

@@ -10,8 +10,9 @@ use sterna_protocol::sampling::{CreateMessageRequestParams, CreateMessageResult}
 
 use super::Client;
 use crate::answers::{Answers, Question};
+use crate::cache::Cache;
 use crate::config::Config;
-use crate::core::Core;
+use crate::core::{Core, Spoken};
 use crate::era::{self, Era};
 use crate::error::{BoxError, Error};
 use crate::lists::ToolBook;
@@ -189,15 +190,17 @@ impl Builder {
                 max_message,
             )?),
         };
-        let core = Core {
-            wire: Wire::new(transport),
+        let mut core = Core {
+            wire: Arc::new(Wire::new(transport)),
             config: self.config,
             answers: self.answers,
             info: self.info,
             extensions: self.extensions,
             tools: ToolBook::default(),
+            cache: Cache::default(),
+            spoken: Spoken::Modern,
         };
-        let server = era::find(&core, self.era).await?;
+        let server = era::find(&mut core, self.era).await?;
         Ok(Client {
             core: Arc::new(core),
             server: Arc::new(server),

@@ -9,7 +9,8 @@ pub use build::Builder;
 use http::HeaderMap;
 use sterna_protocol::discover::DiscoverResult;
 
-use crate::core::Core;
+use crate::core::{Core, Spoken};
+use crate::era::Era;
 use crate::error::Error;
 use crate::transport::Target;
 
@@ -48,7 +49,19 @@ impl Client {
     /// Ends the connection in good order: a child process gets time to leave,
     /// a session is closed. Calls that are under way fail.
     pub async fn close(self) {
-        self.core.wire.transport.close(HeaderMap::new()).await;
+        let headers = match &self.core.spoken {
+            Spoken::Legacy(session) => session.headers(),
+            Spoken::Modern => HeaderMap::new(),
+        };
+        self.core.wire.transport.close(headers).await;
+    }
+
+    /// Which era the server belongs to.
+    pub fn era(&self) -> Era {
+        match &self.core.spoken {
+            Spoken::Legacy(_) => Era::Legacy,
+            Spoken::Modern => Era::Modern,
+        }
     }
 
     /// Where the server is, as questions and paused calls name it.

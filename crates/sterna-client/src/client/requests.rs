@@ -11,14 +11,25 @@ use sterna_protocol::resource::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
     ResourceTemplate,
 };
+use sterna_protocol::subscription::SubscriptionFilter;
 use sterna_protocol::tool::{CallToolResult, Tool};
 
 use super::Client;
 use crate::call::{Call, Subject};
 use crate::error::Error;
+use crate::listen::Subscription;
 use crate::lists::{Page, Pages, Query, tools_page};
 
 impl Client {
+    /// Opens a stream of changes.
+    ///
+    /// # Errors
+    ///
+    /// The server refuses, cannot be reached, or is one of before 2026-07-28.
+    pub async fn listen(&self, filter: SubscriptionFilter) -> Result<Subscription, Error> {
+        Subscription::open(self.core.clone(), filter).await
+    }
+
     /// Calls a tool; the call is made by awaiting what this returns.
     pub fn call(&self, tool: impl Into<String>) -> Call<CallToolResult> {
         let name = tool.into();
@@ -55,7 +66,7 @@ impl Client {
     pub fn prompts(&self) -> Pages<Prompt> {
         Pages::new(self.core.clone(), |core, cursor| {
             Box::pin(async move {
-                let page: ListPromptsResult = core.query(Query::ListPrompts(cursor)).await?;
+                let page: ListPromptsResult = core.page(Query::ListPrompts(cursor)).await?;
                 Ok(Page {
                     items: page.prompts,
                     next: page.next_cursor,
@@ -68,7 +79,7 @@ impl Client {
     pub fn resources(&self) -> Pages<Resource> {
         Pages::new(self.core.clone(), |core, cursor| {
             Box::pin(async move {
-                let page: ListResourcesResult = core.query(Query::ListResources(cursor)).await?;
+                let page: ListResourcesResult = core.page(Query::ListResources(cursor)).await?;
                 Ok(Page {
                     items: page.resources,
                     next: page.next_cursor,
@@ -82,7 +93,7 @@ impl Client {
         Pages::new(self.core.clone(), |core, cursor| {
             Box::pin(async move {
                 let query = Query::ListTemplates(cursor);
-                let page: ListResourceTemplatesResult = core.query(query).await?;
+                let page: ListResourceTemplatesResult = core.page(query).await?;
                 Ok(Page {
                     items: page.resource_templates,
                     next: page.next_cursor,
@@ -116,8 +127,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The server refuses or cannot be reached.
+    /// The server refuses, cannot be reached, or is one of before 2026-07-28.
     pub async fn discover(&self) -> Result<DiscoverResult, Error> {
-        self.core.discover().await
+        self.core.discover(self.core.patience()).await
     }
 }

@@ -38,6 +38,8 @@ pub(crate) enum Fault {
     NoHandler { key: String, method: &'static str },
     #[error("the server speaks {offered}, none of which this client does")]
     NoVersion { offered: String },
+    #[error("the server speaks only revisions before 2026-07-28, and those were ruled out")]
+    NotModern,
     #[error("the paused call belongs to {expected}, not to {found}")]
     OtherServer { expected: String, found: String },
     #[error("the question `{key}` is not answered")]
@@ -56,6 +58,8 @@ pub(crate) enum Fault {
         status: u16,
         retry_after: Option<Duration>,
     },
+    #[error("the task was cancelled")]
+    TaskCancelled,
     #[error("no answer within {0:?}")]
     Timeout(Duration),
     #[error("TLS cannot be used on this machine")]
@@ -74,6 +78,8 @@ pub(crate) enum Fault {
     UnknownQuestion { key: String },
     #[error("the server cannot be reached")]
     Unreachable(#[source] BoxError),
+    #[error("a session of {0} cannot do that")]
+    Unsupported(String),
     #[error("`{0}` is not the URL of a server")]
     Url(String),
 }
@@ -117,12 +123,14 @@ impl Fault {
                 (ErrorKind::Peer, "MR0503")
             }
             Self::TooLarge { .. } => (ErrorKind::Peer, "MR0504"),
-            Self::NoVersion { .. } => (ErrorKind::Refused, "MR0505"),
+            Self::NoVersion { .. } | Self::NotModern | Self::Unsupported(_) => {
+                (ErrorKind::Refused, "MR0505")
+            }
             Self::Timeout(_) => (ErrorKind::Spent, "MR0506"),
             Self::Rounds { .. } => (ErrorKind::Spent, "MR0507"),
             Self::NoHandler { .. } => (ErrorKind::Answer, "MR0508"),
             Self::Handler { .. } | Self::Unfit { .. } => (ErrorKind::Answer, "MR0509"),
-            Self::Refused { .. } => (ErrorKind::Refused, "MR0510"),
+            Self::Refused { .. } | Self::TaskCancelled => (ErrorKind::Refused, "MR0510"),
             Self::Auth(_) => (ErrorKind::Auth, "MR0511"),
             Self::Arguments(_)
             | Self::OpenQuestion { .. }
@@ -138,7 +146,7 @@ impl Fault {
 }
 
 /// Whether a status below 500 says "later" rather than "no".
-fn is_transient(status: u16) -> bool {
+pub(crate) fn is_transient(status: u16) -> bool {
     matches!(status, 408 | 425 | 429)
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use sterna_protocol::jsonrpc::ErrorObject;
 
 pub use crate::oauth::BoxError;
-pub(crate) use fault::{Fault, Unfit, printable};
+pub(crate) use fault::{Fault, Unfit, is_transient, printable};
 
 /// A call did not succeed.
 ///

@@ -12,7 +12,7 @@ pub(crate) use query::Query;
 use sterna_protocol::http::ParamHeaders;
 use sterna_protocol::tool::ListToolsResult;
 
-use crate::core::Core;
+use crate::core::{Core, Spoken};
 use crate::error::{Error, printable};
 
 /// Fetches a page of tools and remembers how each is to be called.
@@ -20,8 +20,8 @@ pub(crate) async fn tools_page(
     core: &Core,
     cursor: Option<String>,
 ) -> Result<ListToolsResult, Error> {
-    let mut page: ListToolsResult = core.query(Query::ListTools(cursor)).await?;
-    if core.wire.transport.has_headers() {
+    let mut page: ListToolsResult = core.page(Query::ListTools(cursor)).await?;
+    if core.wire.transport.has_headers() && matches!(core.spoken, Spoken::Modern) {
         // HTTP-C9, HTTP-C10: such a tool cannot be called over HTTP.
         page.tools.retain(|tool| {
             let mirrored = ParamHeaders::of(&tool.input_schema);

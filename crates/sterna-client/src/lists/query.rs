@@ -1,9 +1,13 @@
 use sterna_protocol::completion::{
     CompleteRequestParams, CompletionArgument, CompletionContext, CompletionReference,
 };
+use sterna_protocol::legacy;
 use sterna_protocol::meta::{RequestMeta, RequestParams};
 use sterna_protocol::methods::ClientRequest;
 use sterna_protocol::pagination::PaginatedRequestParams;
+
+use crate::cache::Key;
+use crate::error::{Error, Fault};
 
 /// A question that is answered in one round.
 #[derive(Clone, Debug)]
@@ -21,6 +25,17 @@ pub(crate) enum Query {
 }
 
 impl Query {
+    /// Under which its result may be kept, if at all.
+    pub(crate) fn key(&self) -> Option<Key> {
+        match self.clone() {
+            Self::Complete { .. } | Self::Discover => None,
+            Self::ListPrompts(cursor) => Some(Key::Prompts(cursor)),
+            Self::ListResources(cursor) => Some(Key::Resources(cursor)),
+            Self::ListTemplates(cursor) => Some(Key::Templates(cursor)),
+            Self::ListTools(cursor) => Some(Key::Tools(cursor)),
+        }
+    }
+
     /// The request of 2026-07-28.
     pub(crate) fn modern(self, meta: RequestMeta) -> ClientRequest {
         let page = |meta, cursor| {
@@ -45,4 +60,39 @@ impl Query {
             Self::ListTools(cursor) => ClientRequest::ListTools(page(meta, cursor)),
         }
     }
+
+    /// The request of an earlier revision.
+    ///
+    /// # Errors
+    ///
+    /// The earlier revisions have no such request.
+    pub(crate) fn legacy(self) -> Result<legacy::ClientRequest, Error> {
+        let page = |cursor: Option<String>| {
+            cursor.map(|cursor| {
+                let mut params = legacy::PaginatedRequestParams::default();
+                params.cursor = Some(cursor);
+                params
+            })
+        };
+        Ok(match self {
+            Self::Complete {
+                reference,
+                argument,
+                context,
+            } => {
+                let mut params = legacy::CompleteRequestParams::new(reference, argument);
+                params.context = context;
+                legacy::ClientRequest::CompleteArgument(params)
+            }
+            Self::Discover => return Err(Fault::Unsupported(OLDER.to_owned()).into()),
+            Self::ListPrompts(cursor) => legacy::ClientRequest::ListPrompts(page(cursor)),
+            Self::ListResources(cursor) => legacy::ClientRequest::ListResources(page(cursor)),
+            Self::ListTemplates(cursor) => {
+                legacy::ClientRequest::ListResourceTemplates(page(cursor))
+            }
+            Self::ListTools(cursor) => legacy::ClientRequest::ListTools(page(cursor)),
+        })
+    }
 }
+
+const OLDER: &str = "a revision before 2026-07-28";

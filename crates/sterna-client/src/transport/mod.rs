@@ -14,7 +14,7 @@ use std::fmt::Debug;
 use ::http::{HeaderMap, StatusCode};
 use sterna_protocol::jsonrpc::RequestId;
 
-pub(crate) use self::http::Http;
+pub(crate) use self::http::{Http, MCP_SESSION_ID};
 pub(crate) use self::lines::Lines;
 pub use self::stdio::Command;
 pub(crate) use self::stdio::Stdio;
@@ -41,6 +41,12 @@ pub(crate) trait Transport: Debug + Send + Sync {
     /// Whether requests carry headers, so that names and parameters must be
     /// repeated there.
     fn has_headers(&self) -> bool;
+
+    /// Which life of the connection this is; starts the next one if the last
+    /// has ended and there can be another.
+    fn epoch(&self) -> Result<u64, Error> {
+        Ok(0)
+    }
 
     /// What a person would call the server.
     fn place(&self) -> &str;

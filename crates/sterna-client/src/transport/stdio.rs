@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 use std::process::Stdio as Pipe;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -135,6 +136,7 @@ pub(crate) struct Stdio {
     place: String,
     max_message: usize,
     running: Mutex<Option<Running>>,
+    lives: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -152,6 +154,7 @@ impl Stdio {
             command,
             max_message,
             running: Mutex::new(Some(running)),
+            lives: AtomicU64::new(0),
         })
     }
 
@@ -160,6 +163,7 @@ impl Stdio {
         let child = running.as_mut().ok_or(Fault::Closed)?;
         if child.lines.is_closed() {
             *child = self.command.spawn(self.max_message)?;
+            self.lives.fetch_add(1, Ordering::SeqCst);
         }
         Ok(child.lines.clone())
     }
@@ -195,6 +199,11 @@ impl Transport for Stdio {
                 running.child.kill().await.ok();
             }
         })
+    }
+
+    fn epoch(&self) -> Result<u64, Error> {
+        self.lines()?;
+        Ok(self.lives.load(Ordering::SeqCst))
     }
 
     fn has_headers(&self) -> bool {

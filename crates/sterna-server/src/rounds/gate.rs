@@ -5,7 +5,7 @@ use sterna_protocol::capabilities::{ClientCapabilities, ElicitationCapability};
 use sterna_protocol::input::InputRequest;
 
 /// What `client` would have to declare to be asked `question`.
-pub(super) fn missing(
+pub(crate) fn missing(
     client: &ClientCapabilities,
     question: &InputRequest,
 ) -> Option<ClientCapabilities> {
@@ -13,7 +13,7 @@ pub(super) fn missing(
 }
 
 /// Adds `more` to what is missing.
-pub(super) fn add(missing: &mut ClientCapabilities, more: ClientCapabilities) {
+pub(crate) fn add(missing: &mut ClientCapabilities, more: ClientCapabilities) {
     missing.elicitation = match (missing.elicitation.take(), more.elicitation) {
         (Some(one), Some(other)) => {
             let mut both = ElicitationCapability::default();

@@ -7,6 +7,8 @@ use sterna_flow::Settings;
 use sterna_protocol::caching::{CacheScope, Caching};
 use sterna_seal::{Budget, Lifetimes};
 
+use crate::tasks::TaskConfig;
+
 /// The settings of a server.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -29,6 +31,8 @@ pub struct ServerConfig {
     pub budget: Budget,
     /// How flows are run; `max_rounds` holds for low-level handlers too.
     pub flow: Settings,
+    /// How tasks are worked on, in a server that has a store.
+    pub tasks: TaskConfig,
     /// Says whether this instance has too much to do: flows that have got
     /// somewhere are then sent to another one, at most twice in a row. None: an
     /// instance that is alone has nowhere to send them.
@@ -45,6 +49,7 @@ impl Default for ServerConfig {
             lifetimes: Lifetimes::default(),
             budget: Budget::default(),
             flow: Settings::default(),
+            tasks: TaskConfig::default(),
             overloaded: None,
         }
     }
@@ -60,6 +65,7 @@ impl fmt::Debug for ServerConfig {
             .field("lifetimes", &self.lifetimes)
             .field("budget", &self.budget)
             .field("flow", &self.flow)
+            .field("tasks", &self.tasks)
             .field("overloaded", &self.overloaded.is_some())
             .finish()
     }

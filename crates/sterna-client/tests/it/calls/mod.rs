@@ -1,6 +1,14 @@
 //! Calls, rounds and everything around them.
 
+mod auth;
+mod cache;
+mod eras;
+mod lines;
+mod listen;
 mod paused;
 mod rounds;
 mod scripted;
+mod sessions;
 mod shapes;
+mod stdio;
+mod tasks;

@@ -80,6 +80,13 @@ impl Scripted {
         Self { url, seen }
     }
 
+    /// The responses that were sent to the server.
+    pub(crate) fn answers(&self) -> Vec<Seen> {
+        let seen = self.seen.lock().unwrap();
+        let these = seen.iter().filter(|seen| seen.body.get("result").is_some());
+        these.cloned().collect()
+    }
+
     /// What was asked by `method`, in order.
     pub(crate) fn seen(&self, method: &str) -> Vec<Seen> {
         let seen = self.seen.lock().unwrap();

@@ -1,7 +1,7 @@
 //! What requests look like on HTTP, and what may come back.
 
 use expect_test::expect;
-use serde_json::json;
+use serde_json::{Value, json};
 use sterna_client::{Client, ErrorKind};
 use sterna_protocol::implementation::Implementation;
 
@@ -41,7 +41,7 @@ async fn a_request_is_a_post_with_everything_the_spec_wants() {
         .assert_eq(&reordered(seen.params()));
 }
 
-fn reordered(params: &serde_json::Value) -> String {
+fn reordered(params: &Value) -> String {
     json!({"name": params["name"], "_meta": params["_meta"]}).to_string()
 }
 
@@ -148,7 +148,8 @@ async fn lists_are_fetched_page_by_page_with_the_servers_cursors() {
 
 #[tokio::test]
 async fn what_is_no_answer_is_a_typed_error() {
-    let cases: [(&str, fn(&serde_json::Value) -> Reply); 8] = [
+    type Case = (&'static str, fn(&Value) -> Reply);
+    let cases: [Case; 8] = [
         ("unknown resultType", |id| {
             result(id, json!({"resultType": "partial", "content": []}))
         }),
@@ -201,6 +202,6 @@ async fn what_is_no_answer_is_a_typed_error() {
     .assert_eq(&shown);
 }
 
-fn result(id: &serde_json::Value, result: serde_json::Value) -> Reply {
+fn result(id: &Value, result: Value) -> Reply {
     Reply::json(200, &json!({"jsonrpc": "2.0", "id": id, "result": result}))
 }

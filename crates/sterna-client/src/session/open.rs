@@ -1,0 +1,160 @@
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use http::{HeaderMap, HeaderValue};
+use sterna_protocol::capabilities::ClientCapabilities;
+use sterna_protocol::http::MCP_PROTOCOL_VERSION;
+use sterna_protocol::implementation::Implementation;
+use sterna_protocol::jsonrpc::{Notification, Request, Untagged};
+use sterna_protocol::legacy::{self, InitializeRequestParams, InitializeResult, RootsCapability};
+use sterna_protocol::methods::{Notification as _, Request as _};
+use sterna_protocol::version::ProtocolVersion;
+use tokio::task::JoinSet;
+
+use super::servant::Servant;
+use super::station;
+use crate::answers::Answers;
+use crate::error::{Error, Fault, printable};
+use crate::transport::MCP_SESSION_ID;
+use crate::wire::{Deaf, Patience, Wire};
+
+/// A session with a legacy server, opened anew when the server forgot it.
+#[derive(Debug)]
+pub(crate) struct Session {
+    wire: Arc<Wire>,
+    answers: Answers,
+    info: Implementation,
+    patience: Patience,
+    current: Mutex<Opened>,
+    /// Held while a session is being opened, so that only one is.
+    opening: tokio::sync::Mutex<()>,
+    /// Listens to what the server says unasked.
+    station: Mutex<JoinSet<()>>,
+}
+
+/// What requests of a session carry.
+#[derive(Clone, Debug)]
+pub(crate) struct Opened {
+    pub(crate) headers: HeaderMap,
+    /// Which life of the connection it belongs to.
+    epoch: u64,
+}
+
+impl Opened {
+    /// Whether the server tells sessions apart, so that it can forget one.
+    pub(crate) fn has_id(&self) -> bool {
+        self.headers.contains_key(MCP_SESSION_ID)
+    }
+}
+
+impl Session {
+    pub(crate) async fn open(
+        wire: Arc<Wire>,
+        answers: Answers,
+        info: Implementation,
+        patience: Patience,
+    ) -> Result<(Self, InitializeResult), Error> {
+        let session = Self {
+            wire,
+            answers,
+            info,
+            patience,
+            current: Mutex::new(Opened {
+                headers: HeaderMap::new(),
+                epoch: 0,
+            }),
+            opening: tokio::sync::Mutex::new(()),
+            station: Mutex::new(JoinSet::new()),
+        };
+        let result = session.initialize().await?;
+        Ok((session, result))
+    }
+
+    /// The session as it is, opened anew if the connection has had another
+    /// life meanwhile.
+    pub(crate) async fn current(&self) -> Result<Opened, Error> {
+        let opened = lock(&self.current).clone();
+        if opened.epoch == self.wire.transport.epoch()? {
+            return Ok(opened);
+        }
+        self.renew(&opened).await
+    }
+
+    /// Opens a new session in place of `old`, unless somebody else has.
+    pub(crate) async fn renew(&self, old: &Opened) -> Result<Opened, Error> {
+        let _opening = self.opening.lock().await;
+        let current = lock(&self.current).clone();
+        if current.epoch == old.epoch && current.headers == old.headers {
+            self.initialize().await?;
+        }
+        Ok(lock(&self.current).clone())
+    }
+
+    /// Who answers questions that come up in the session.
+    pub(crate) fn servant(&self, about: &str, headers: HeaderMap) -> Servant {
+        Servant {
+            answers: self.answers.clone(),
+            server: self.wire.transport.place().into(),
+            about: about.into(),
+            headers,
+        }
+    }
+
+    pub(crate) fn headers(&self) -> HeaderMap {
+        lock(&self.current).headers.clone()
+    }
+
+    async fn initialize(&self) -> Result<InitializeResult, Error> {
+        let epoch = self.wire.transport.epoch()?;
+        let params = InitializeRequestParams::new(
+            ProtocolVersion::V2025_11_25,
+            declared(&self.answers.capabilities()),
+            self.info.clone(),
+        );
+        let id = self.wire.next_id().into();
+        let request = Request::new(id, legacy::Initialize::METHOD, params);
+        let asked = self
+            .wire
+            .exchange(request, HeaderMap::new(), &Deaf, self.patience);
+        let (Untagged(result), answer): (Untagged<InitializeResult>, _) = asked.await?;
+        let version = &result.protocol_version;
+        if version.is_modern() || !ProtocolVersion::KNOWN.contains(version) {
+            let offered = printable(version.as_str());
+            return Err(Fault::NoVersion { offered }.into());
+        }
+        let mut headers = HeaderMap::new();
+        if let Ok(version) = HeaderValue::from_str(version.as_str()) {
+            headers.insert(MCP_PROTOCOL_VERSION, version);
+        }
+        if let Some(id) = answer.get(MCP_SESSION_ID) {
+            headers.insert(MCP_SESSION_ID, id.clone());
+        }
+        let ready = Notification::new(legacy::Initialized::METHOD, None::<()>);
+        self.wire.tell(ready, headers.clone()).await?;
+        self.tune_in(headers.clone());
+        *lock(&self.current) = Opened { headers, epoch };
+        Ok(result)
+    }
+
+    /// Listens in the new session instead of the old one.
+    fn tune_in(&self, headers: HeaderMap) {
+        let servant = self.servant("", headers);
+        let mut station = JoinSet::new();
+        station.spawn(station::listen(self.wire.clone(), servant));
+        *lock(&self.station) = station;
+    }
+}
+
+fn declared(capabilities: &ClientCapabilities) -> legacy::ClientCapabilities {
+    let mut declared = legacy::ClientCapabilities::default();
+    declared.elicitation.clone_from(&capabilities.elicitation);
+    declared.sampling.clone_from(&capabilities.sampling);
+    declared.roots = capabilities
+        .roots
+        .as_ref()
+        .map(|_| RootsCapability::default());
+    declared
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

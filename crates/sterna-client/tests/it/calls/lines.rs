@@ -1,0 +1,208 @@
+//! Servers at the other end of a pair of streams.
+
+use serde_json::{Value, json};
+use sterna_client::{Builder, Client, Config, Duplex, Era, ErrorKind};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+};
+
+use super::rounds::text;
+use super::scripted::{discovered, done};
+
+/// The server's end of a connection in memory.
+pub(super) struct Far {
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    writer: WriteHalf<DuplexStream>,
+}
+
+impl Far {
+    pub(super) async fn read(&mut self) -> Value {
+        let line = self.lines.next_line().await.unwrap().unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    pub(super) async fn say(&mut self, message: Value) {
+        let line = format!("{message}\n");
+        self.writer.write_all(line.as_bytes()).await.unwrap();
+    }
+
+    pub(super) async fn result(&mut self, request: &Value, result: Value) {
+        self.say(json!({"jsonrpc": "2.0", "id": request["id"], "result": result}))
+            .await;
+    }
+}
+
+pub(super) fn pair() -> (Builder, Far) {
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let (reader, writer) = tokio::io::split(near);
+    let builder = Client::builder(Duplex::new("memory", reader, writer));
+    let (reader, writer) = tokio::io::split(far);
+    let lines = BufReader::new(reader).lines();
+    (builder, Far { lines, writer })
+}
+
+/// A modern connection.
+pub(super) async fn connected() -> (Client, Far) {
+    let (builder, mut far) = pair();
+    let (client, ()) = tokio::join!(builder.connect(), async {
+        let probe = far.read().await;
+        assert_eq!(probe["method"], "server/discover");
+        far.result(&probe, discovered()).await;
+    });
+    (client.unwrap(), far)
+}
+
+#[tokio::test]
+async fn answers_find_their_calls_in_whatever_order_they_come() {
+    let (client, mut far) = connected().await;
+    let (a, b, ()) = tokio::join!(
+        client.call("a").into_future(),
+        client.call("b").into_future(),
+        async {
+            let first = far.read().await;
+            let second = far.read().await;
+            for request in [second, first] {
+                let name = request["params"]["name"].as_str().unwrap().to_owned();
+                far.result(&request, done(&name)).await;
+            }
+        }
+    );
+    assert_eq!(text(&a.unwrap()), "a");
+    assert_eq!(text(&b.unwrap()), "b");
+}
+
+#[tokio::test]
+async fn a_dropped_call_is_cancelled_in_words_and_its_late_answer_ignored() {
+    let (client, mut far) = connected().await;
+    let mut call = Box::pin(client.call("slow").into_future());
+    let request = tokio::select! {
+        ended = &mut call => panic!("{ended:?}"),
+        request = far.read() => request,
+    };
+    drop(call);
+    let cancelled = far.read().await;
+    assert_eq!(cancelled["method"], "notifications/cancelled");
+    assert_eq!(cancelled["params"]["requestId"], request["id"]);
+    far.result(&request, done("too late")).await;
+
+    let (next, ()) = tokio::join!(client.call("next").into_future(), async {
+        let request = far.read().await;
+        far.result(&request, done("ok")).await;
+    });
+    assert_eq!(text(&next.unwrap()), "ok");
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_is_cancelled_and_progress_buys_time_up_to_the_deadline() {
+    let (client, mut far) = connected().await;
+    let second = std::time::Duration::from_secs(1);
+    let call = client
+        .call("slow")
+        .timeout(second * 3)
+        .deadline(second * 11)
+        .on_progress(|_| {});
+    let (ended, sent) = tokio::join!(call.into_future(), async {
+        let request = far.read().await;
+        let token = &request["params"]["_meta"]["progressToken"];
+        let mut sent = 0;
+        loop {
+            let progress = json!({"jsonrpc": "2.0", "method": "notifications/progress",
+                "params": {"progressToken": token, "progress": sent}});
+            far.say(progress).await;
+            sent += 1;
+            tokio::select! {
+                said = far.read() => {
+                    assert_eq!(said["method"], "notifications/cancelled");
+                    return sent;
+                }
+                () = tokio::time::sleep(second * 2) => {}
+            }
+        }
+    });
+    assert_eq!(ended.unwrap_err().kind(), ErrorKind::Spent);
+    assert_eq!(sent, 6, "eleven seconds, one sign of life every two");
+}
+
+#[tokio::test]
+async fn a_closed_connection_fails_whoever_waits() {
+    let (client, mut far) = connected().await;
+    let (ended, ()) = tokio::join!(client.call("t").into_future(), async {
+        far.read().await;
+        drop(far);
+    });
+    assert_eq!(ended.unwrap_err().kind(), ErrorKind::Unavailable);
+    let error = client.call("t").await.unwrap_err();
+    assert_eq!(error.code(), "MR0501");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_server_is_taken_for_a_legacy_one_and_asks_through_the_same_handlers() {
+    let (builder, mut far) = pair();
+    let builder = builder.roots([sterna_protocol::roots::Root::new("file:///srv")]);
+    let (client, ()) = tokio::join!(builder.connect(), async {
+        assert_eq!(far.read().await["method"], "server/discover");
+        assert_eq!(far.read().await["method"], "notifications/cancelled");
+        let hello = far.read().await;
+        assert_eq!(hello["method"], "initialize");
+        far.result(
+            &hello,
+            json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "serverInfo": {"name": "old", "version": "1"},
+            }),
+        )
+        .await;
+        assert_eq!(far.read().await["method"], "notifications/initialized");
+    });
+    let client = client.unwrap();
+    assert_eq!(client.era(), Era::Legacy);
+    let (result, ()) = tokio::join!(client.call("t").into_future(), async {
+        let call = far.read().await;
+        far.say(json!({"jsonrpc": "2.0", "id": 7, "method": "ping"}))
+            .await;
+        let pong = far.read().await;
+        assert_eq!(pong.to_string(), r#"{"jsonrpc":"2.0","id":7,"result":{}}"#);
+        far.say(json!({"jsonrpc": "2.0", "id": 8, "method": "roots/list"}))
+            .await;
+        let roots = far.read().await;
+        assert_eq!(roots["result"]["roots"][0]["uri"], "file:///srv");
+        far.say(json!({"jsonrpc": "2.0", "id": 9, "method": "tasks/list"}))
+            .await;
+        assert_eq!(far.read().await["error"]["code"], -32601);
+        far.result(&call, json!({"content": [{"type": "text", "text": "ok"}]}))
+            .await;
+    });
+    assert_eq!(text(&result.unwrap()), "ok");
+}
+
+#[tokio::test]
+async fn a_modern_server_gets_no_responses() {
+    let (client, mut far) = connected().await;
+    let (result, ()) = tokio::join!(client.call("t").into_future(), async {
+        let call = far.read().await;
+        far.say(json!({"jsonrpc": "2.0", "id": 7, "method": "ping"}))
+            .await;
+        far.result(&call, done("ok")).await;
+    });
+    result.unwrap();
+    let (_, next) = tokio::join!(client.call("u").into_future(), async {
+        let next = far.read().await;
+        far.result(&next, done("ok")).await;
+        next
+    });
+    assert_eq!(next["method"], "tools/call");
+}
+
+#[tokio::test]
+async fn a_line_without_end_is_skipped_in_bounded_memory() {
+    let (builder, mut far) = pair();
+    let mut config = Config::default();
+    config.max_message_bytes = 4096;
+    let (client, ()) = tokio::join!(builder.config(config).connect(), async {
+        let probe = far.read().await;
+        far.say(json!("x".repeat(100_000))).await;
+        far.result(&probe, discovered()).await;
+    });
+    assert!(client.is_ok());
+}

@@ -1,0 +1,93 @@
+//! Servers that run as child processes.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use sterna_client::{Client, Command, ErrorKind};
+
+use super::rounds::text;
+
+/// A server in shell: says its process id, answers the probe, and does
+/// `on_call` when a tool is called.
+fn shell(on_call: &str) -> Command {
+    let script = format!(
+        r#"
+        echo "pid $$" >&2
+        id() {{ printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/'; }}
+        say() {{ echo "{{\"jsonrpc\":\"2.0\",\"id\":$(id),\"result\":$1}}"; }}
+        while read -r line; do
+            case "$line" in
+                *server/discover*) say '{{"supportedVersions":["2026-07-28"],"capabilities":{{}}}}' ;;
+                *tools/call*) {on_call} ;;
+            esac
+        done
+        "#
+    );
+    Command::new("sh").arg("-c").arg(script)
+}
+
+const OK: &str = r#"say '{"content":[{"type":"text","text":"ok"}]}'"#;
+
+/// Collects the process ids that children say on standard error.
+fn watched(command: Command) -> (Command, Arc<Mutex<Vec<String>>>) {
+    let pids: Arc<Mutex<Vec<String>>> = Arc::default();
+    let sink = pids.clone();
+    let command = command.on_stderr(move |line| {
+        if let Some(pid) = line.strip_prefix("pid ") {
+            sink.lock().unwrap().push(pid.to_owned());
+        }
+    });
+    (command, pids)
+}
+
+fn is_running(pid: &str) -> bool {
+    Path::new("/proc").join(pid).exists()
+}
+
+#[tokio::test]
+async fn a_child_answers_and_leaves_without_a_zombie() {
+    let (command, pids) = watched(shell(OK));
+    let client = Client::connect(command).await.unwrap();
+    assert_eq!(text(&client.call("t").await.unwrap()), "ok");
+    let pid = pids.lock().unwrap()[0].clone();
+    assert!(is_running(&pid));
+    client.close().await;
+    assert!(!is_running(&pid));
+}
+
+#[tokio::test]
+async fn a_child_that_does_not_leave_is_killed() {
+    // Reads nothing more and waits for nobody.
+    let (command, pids) = watched(shell("exec sleep 1000"));
+    let command = command.grace(std::time::Duration::from_millis(50));
+    let client = Client::connect(command).await.unwrap();
+    let call = client
+        .call("t")
+        .timeout(std::time::Duration::from_millis(50));
+    assert_eq!(call.await.unwrap_err().kind(), ErrorKind::Spent);
+    let pid = pids.lock().unwrap()[0].clone();
+    client.close().await;
+    assert!(!is_running(&pid));
+}
+
+#[tokio::test]
+async fn a_child_that_died_is_started_again_and_its_calls_fail() {
+    let (command, pids) = watched(shell("exit 1"));
+    let client = Client::connect(command).await.unwrap();
+    for _ in 0..2 {
+        let error = client.call("t").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+    }
+    // What the second child said arrives before its death does, or soon after.
+    while pids.lock().unwrap().len() < 2 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_an_error() {
+    let error = Client::connect(Command::new("/no/such/program"))
+        .await
+        .unwrap_err();
+    assert_eq!(error.code(), "MR0501");
+}
