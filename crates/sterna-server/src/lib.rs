@@ -8,15 +8,18 @@ mod form;
 mod handler;
 mod offer;
 
+mod around;
 mod changes;
 mod core;
 mod failure;
 mod modern;
 mod rounds;
+mod telemetry;
 
 pub mod auth;
 pub mod edge;
 
+pub use around::{Around, RoundEnd, RoundSeen};
 pub use call::{Answers, Call, Request};
 pub use changes::Changes;
 pub use cx::{Ask, Cx, Refused, Script};
@@ -26,3 +29,4 @@ pub use handler::{
 };
 pub use offer::{Extension, Offer, Prompt, Resource, ResourceTemplate, Tool, Typed, Uri};
 pub use server::{BuildError, Mcp, Server, ServerConfig, Service, StartError};
+pub use telemetry::TraceContext;

@@ -12,8 +12,8 @@ use serde_json::Value;
 use sterna_flow::{Level, Listener, Progress};
 
 pub use answers::Answers;
-pub(crate) use request::Facts;
 pub use request::Request;
+pub(crate) use request::{Facts, Place};
 
 /// One round of a low-level handler: what it is called with.
 ///

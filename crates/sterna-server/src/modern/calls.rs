@@ -10,7 +10,7 @@ use sterna_protocol::caching::CacheScope;
 use sterna_protocol::input::{InputResponses, RequestState};
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::meta::{RequestMeta, ResultMeta};
-use sterna_protocol::prompt::GetPromptRequestParams;
+use sterna_protocol::prompt::{GetPromptRequestParams, GetPromptResult};
 use sterna_protocol::resource::{ReadResourceRequestParams, ReadResourceResult};
 use sterna_protocol::result::{Complete, Outcome};
 use sterna_protocol::tool::{CallToolRequestParams, CallToolResult};
@@ -22,6 +22,7 @@ use crate::edge::{EdgeBody, Inbound, outbox, reply};
 use crate::failure::{Failure, Kind};
 use crate::handler::Way;
 use crate::rounds::{Reporter, Round, Target};
+use crate::telemetry::Operation;
 
 pub(super) async fn tool(
     core: Arc<Core>,
@@ -29,8 +30,9 @@ pub(super) async fn tool(
     id: RequestId,
     params: CallToolRequestParams,
 ) -> Response<EdgeBody> {
+    let early = |answer| early(&core, "tools/call", &id, &params.meta, answer);
     let Some(entry) = core.offers.tools.get(&params.name) else {
-        return unknown(&id, &inbound, Kind::Tool);
+        return early(unknown(&id, Kind::Tool)).plain(inbound.accepts);
     };
     let input = match &params.arguments {
         Some(arguments) => arguments.decode::<Value>(),
@@ -38,13 +40,14 @@ pub(super) async fn tool(
     };
     let Ok(input) = input else {
         let failure = Failure::Params("arguments");
-        return Answer::failed(Some(&id), &failure).plain(inbound.accepts);
+        return early(Answer::failed(Some(&id), &failure)).plain(inbound.accepts);
     };
     // TOOL-S13, TOOL-S18: the model is told, because it can mend its arguments.
     if let Err(problem) = entry.input.check(&input) {
         let mut result = CallToolResult::error(format!("The arguments are not valid: {problem}"));
         result.meta = Some(core.result_meta());
-        return Answer::done(id, &Complete(result)).plain(inbound.accepts);
+        let answer = Answer::done(id.clone(), &Complete(result)).of_failed_tool();
+        return early(answer).plain(inbound.accepts);
     }
     let arguments = params.arguments.map_or_else(
         || "{}".to_owned(),
@@ -72,13 +75,14 @@ pub(super) async fn prompt(
     id: RequestId,
     params: GetPromptRequestParams,
 ) -> Response<EdgeBody> {
+    let early = |answer| early(&core, "prompts/get", &id, &params.meta, answer);
     let Some(entry) = core.offers.prompts.get(&params.name) else {
-        return unknown(&id, &inbound, Kind::Prompt);
+        return early(unknown(&id, Kind::Prompt)).plain(inbound.accepts);
     };
     let arguments = params.arguments.unwrap_or_default();
     if entry.missing(|name| arguments.contains_key(name)) {
         let failure = Failure::Params("a required argument is missing");
-        return Answer::failed(Some(&id), &failure).plain(inbound.accepts);
+        return early(Answer::failed(Some(&id), &failure)).plain(inbound.accepts);
     }
     let text = serde_json::to_string(&arguments).expect("a map of strings is JSON");
     let way = Arc::clone(&entry.way);
@@ -123,7 +127,9 @@ pub(super) async fn resource(
         }),
     };
     let Some((input, lifetimes, way)) = found else {
-        return unknown(&id, &inbound, Kind::Resource(params.uri));
+        let answer = unknown(&id, Kind::Resource(params.uri));
+        let answer = early(&core, "resources/read", &id, &params.meta, answer);
+        return answer.plain(inbound.accepts);
     };
     let parts = Parts {
         target: Target {
@@ -140,8 +146,20 @@ pub(super) async fn resource(
     run(core, inbound, id, parts, way, finish_resource).await
 }
 
-fn unknown(id: &RequestId, inbound: &Inbound, kind: Kind) -> Response<EdgeBody> {
-    Answer::failed(Some(id), &Failure::Unknown(kind)).plain(inbound.accepts)
+fn unknown(id: &RequestId, kind: Kind) -> Answer {
+    Answer::failed(Some(id), &Failure::Unknown(kind))
+}
+
+/// Watches a call that has its answer before it begins.
+fn early(
+    core: &Arc<Core>,
+    method: &'static str,
+    id: &RequestId,
+    meta: &RequestMeta,
+    answer: Answer,
+) -> Answer {
+    Operation::begin(core, method, None, id, meta).end(answer.ended());
+    answer
 }
 
 struct Parts {
@@ -154,7 +172,7 @@ struct Parts {
 
 /// Plays the round and gives its outcome the shape it needs: a document, or an
 /// event stream once the handler has something to say.
-async fn run<T: Serialize + Send + 'static>(
+async fn run<T: MayFail + Serialize + Send + 'static>(
     core: Arc<Core>,
     inbound: Inbound,
     id: RequestId,
@@ -170,6 +188,8 @@ async fn run<T: Serialize + Send + 'static>(
         shutdown,
         ..
     } = inbound;
+    let target = &parts.target;
+    let operation = Operation::begin(&core, target.method, Some(&target.name), &id, &parts.meta);
     let (outbox, inbox) = outbox(BUFFER);
     let reporter = Reporter::new(&parts.meta, outbox).filter(|_| accepts.events());
     let traceparent = parts.meta.traceparent.clone();
@@ -180,6 +200,7 @@ async fn run<T: Serialize + Send + 'static>(
         extensions: head.extensions,
         reporter: reporter.map(Arc::new),
         mistake: OnceLock::new(),
+        place: OnceLock::new(),
     });
     let name = parts.target.name.clone();
     let round = Round {
@@ -192,7 +213,7 @@ async fn run<T: Serialize + Send + 'static>(
         traceparent,
         shutdown,
     };
-    let call = Box::pin(async move {
+    let call = Box::pin(operation.watch(async move {
         let played = tokio::time::timeout_at(deadline.into(), round.play(&way)).await;
         let outcome = match played {
             Err(_) => Err(Failure::TimedOut),
@@ -201,18 +222,23 @@ async fn run<T: Serialize + Send + 'static>(
             }
             Ok(outcome) => outcome,
         };
-        match outcome {
+        let answer = match outcome {
+            Ok(Outcome::Complete(result)) if result.is_failed_tool() => {
+                Answer::done(id, &Complete(result)).of_failed_tool()
+            }
             Ok(Outcome::Complete(result)) => Answer::done(id, &Complete(result)),
             Ok(Outcome::InputRequired(required)) => Answer::done(id, &required),
             Ok(Outcome::Extension(none)) => match none {},
             Err(Failure::Tool(text)) => {
                 let mut result = CallToolResult::error(text);
                 sign(&core, &mut result.meta);
-                Answer::done(id, &Complete(result))
+                Answer::done(id, &Complete(result)).of_failed_tool()
             }
             Err(failure) => Answer::failed(Some(&id), &failure),
-        }
-    });
+        };
+        let ended = answer.ended();
+        (answer, ended)
+    }));
     if !accepts.events() {
         return call.await.plain(accepts);
     }
@@ -225,6 +251,22 @@ async fn run<T: Serialize + Send + 'static>(
     )
     .await
 }
+
+/// A result that may itself say that something failed.
+trait MayFail {
+    fn is_failed_tool(&self) -> bool {
+        false
+    }
+}
+
+impl MayFail for CallToolResult {
+    fn is_failed_tool(&self) -> bool {
+        self.is_error == Some(true)
+    }
+}
+
+impl MayFail for GetPromptResult {}
+impl MayFail for ReadResourceResult {}
 
 fn finish_tool(core: &Core, name: &str, result: &mut CallToolResult) -> Result<(), Failure> {
     sign(core, &mut result.meta);

@@ -59,6 +59,7 @@ async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value
         extensions: inbound.head.extensions,
         reporter: None,
         mistake: OnceLock::new(),
+        place: OnceLock::new(),
     });
     let mut result = (served.serve)(request, params).await?;
     let Some(members) = result.as_object_mut() else {

@@ -23,6 +23,7 @@ use sterna_seal::Lifetimes;
 pub(crate) use clock::now;
 pub(crate) use report::Reporter;
 
+use crate::around::{RoundEnd, Watched};
 use crate::call::Request;
 use crate::core::Core;
 use crate::edge::Shutdown;
@@ -58,10 +59,23 @@ impl Round {
     where
         T: Send + 'static,
     {
-        match way {
+        let watched = Watched::begin(&self.core, &self.request, &self.target);
+        let (core, request) = (Arc::clone(&self.core), self.request.clone());
+        let outcome = match way {
             Way::Flow(handler) => flow::play(self, &**handler).await,
             Way::LowLevel(handler) => low_level::play(self, &**handler).await,
-        }
+        };
+        let ended = RoundEnd::of(&outcome);
+        token::note_end(&core, &request, ended);
+        watched.end(ended);
+        outcome
+    }
+
+    /// What a log may call the target.
+    fn shown(&self) -> &str {
+        let offers = &self.core.offers;
+        let shown = offers.shown(self.target.method, &self.target.name);
+        shown.unwrap_or_default()
     }
 }
 

@@ -20,6 +20,7 @@ use crate::changes::Changes;
 use crate::core::Core;
 use crate::modern::Lists;
 use crate::offer::{Extensions, Offers};
+use crate::telemetry::Numbers;
 
 pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     let Server {
@@ -31,6 +32,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         keys,
         gate,
         probes,
+        hooks,
         mut edge,
         config,
     } = server;
@@ -69,6 +71,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         lists,
         keys,
         lifetimes: config.lifetimes,
+        reload_keys: config.reload_keys,
         budget: config.budget,
         limits: config.flow.limits.clone(),
         max_rounds: config.flow.max_rounds,
@@ -77,6 +80,8 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         overloaded: config.overloaded,
         changes: Changes::default(),
         states,
+        hooks,
+        numbers: Numbers::new(probes.registry(), &offers),
         offers,
         extensions,
         info,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use http::Response;
 
 use super::StartError;
+use super::reload::follow;
 use crate::auth::Gate;
 use crate::changes::Changes;
 use crate::core::Core;
@@ -80,7 +81,18 @@ impl Service {
         until: impl Future<Output = ()> + Send,
     ) -> Result<Drained, StartError> {
         self.check(listener.local_addr().map_err(StartError::Address)?)?;
-        Ok(self.edge.serve_on(listener, until).await?)
+        let pause = self.core.reload_keys;
+        let keys = Arc::clone(&self.core.keys);
+        let following = async move {
+            if !pause.is_zero() {
+                follow(keys, pause).await;
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            drained = self.edge.serve_on(listener, until) => Ok(drained?),
+            () = following => unreachable!("it never ends"),
+        }
     }
 
     /// The server as a tower service, for a router or for layers around it.

@@ -18,3 +18,4 @@ mod shutdown;
 mod slow;
 mod smuggling;
 mod streams;
+mod telemetry;
