@@ -12,8 +12,7 @@
 
 use examples::{Conversation, keys};
 use serde_json::json;
-use sterna_flow::{Level, Progress};
-use sterna_server::{Cx, Server};
+use sterna_server::{Cx, Level, Progress, Server};
 
 async fn copy(cx: Cx<'_>, (): ()) -> &'static str {
     // Each file would be a step, so that a replay neither copies nor reports it again.

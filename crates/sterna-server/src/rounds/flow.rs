@@ -165,6 +165,7 @@ fn sort_out(round: &Round, suspended: Suspended) -> Result<Sorted, Failure> {
     let mut needed = ClientCapabilities::default();
     for question in suspended.questions {
         let envelope = Envelope::read(&question.request).ok_or(Failure::Internal)?;
+        gate::check(&envelope.request)?;
         let key = question.key.as_str();
         match gate::missing(client, &envelope.request) {
             None => {

@@ -56,6 +56,7 @@ fn ask<T>(
     let client = round.request.capabilities();
     let mut missing = ClientCapabilities::default();
     for (_, question) in required.requests().iter() {
+        gate::check(question)?;
         if let Some(more) = gate::missing(client, question) {
             gate::add(&mut missing, more);
         }
