@@ -7,9 +7,13 @@
 
 mod ci;
 mod conformance;
+mod flow;
 mod fuzz;
+mod interop;
+mod listening;
 mod node;
 mod shell;
+mod speed;
 mod test;
 mod tidy;
 
@@ -25,6 +29,18 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Compare our server with others, under the same load
+    Bench {
+        /// What the harness is told: `--seconds 0.5`, `--rounds 1`, …
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
+    /// Count the instructions of a request and fail if they have risen (needs valgrind)
+    Callgrind {
+        /// Keep the counts as those to compare with
+        #[arg(long)]
+        update: bool,
+    },
     /// Run every check that guards a change: fmt, clippy, tidy, docs, tests
     Ci,
     /// Run the official conformance suite against our fixtures (needs npm)
@@ -32,6 +48,15 @@ enum Task {
         /// Only this scenario
         #[arg(long)]
         scenario: Option<String>,
+    },
+    /// Run random programs against the flow engine, in release mode
+    Flow {
+        /// How many programs; the tests run 20,000
+        #[arg(long, default_value_t = 1_000_000)]
+        programs: u64,
+        /// Where to begin, so that another run sees other programs
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
     },
     /// Run the fuzz targets for a while (needs a nightly toolchain and cargo-fuzz)
     Fuzz {
@@ -41,6 +66,11 @@ enum Task {
         /// Only this target
         target: Option<String>,
     },
+    /// Run our server and client against those of other SDKs (needs npm, PyPI and crates.io)
+    Interop {
+        /// Only this SDK
+        peer: Option<String>,
+    },
     /// Run every test, starting by itself what the tests need
     Test,
     /// Check the house rules that the compiler cannot check
@@ -49,9 +79,13 @@ enum Task {
 
 fn main() -> Result<()> {
     match Args::parse().task {
+        Task::Bench { options } => speed::bench(&options),
+        Task::Callgrind { update } => speed::callgrind(update),
         Task::Ci => ci::run(),
         Task::Conformance { scenario } => conformance::run(scenario.as_deref()),
+        Task::Flow { programs, seed } => flow::run(programs, seed),
         Task::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
+        Task::Interop { peer } => interop::run(peer.as_deref()),
         Task::Test => test::run(),
         Task::Tidy => tidy::run(),
     }

@@ -5,18 +5,22 @@
 //! does none of it.
 
 mod content;
+mod forms;
 mod prompts;
 mod questions;
 mod resources;
 mod skills;
 mod streams;
+mod tasks;
 
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Parser;
 use sterna_server::Server;
+use sterna_store_sqlite::{Config, SqliteStore};
 
 /// The fixture of the conformance suite.
 #[derive(Parser)]
@@ -33,10 +37,14 @@ async fn main() -> Result<()> {
     let server = content::offer(server);
     let server = streams::offer(server);
     let server = questions::offer(server);
+    let server = forms::offer(server);
     let server = prompts::offer(server);
     let server = resources::offer(server);
     let server = skills::offer(server);
-    let service = server.build()?;
+    let server = tasks::offer(server);
+    let folder = tempfile::tempdir()?;
+    let store = SqliteStore::open(folder.path().join("tasks.db"), Config::default())?;
+    let service = server.store(Arc::new(store)).build()?;
     let listener = TcpListener::bind(args.listen)?;
     let address = listener.local_addr()?;
     writeln!(std::io::stdout(), "listening on http://{address}/mcp")?;

@@ -6,16 +6,20 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use sterna_flow::{Engine, Limits};
 use sterna_protocol::implementation::Implementation;
+use sterna_protocol::legacy::InitializeResult;
 use sterna_protocol::meta::ResultMeta;
 use sterna_seal::{Budget, Lifetimes, Realm, SharedKeyring};
 
 use crate::around::Around;
 use crate::changes::Changes;
 use crate::edge::Shutdown;
+use crate::legacy::Desk;
 use crate::modern::Lists;
 use crate::offer::{Extensions, Offers};
+use crate::tasks::{TaskMode, Tasks};
 use crate::telemetry::Numbers;
 
 /// A server as it was built: it does not change while it runs.
@@ -23,7 +27,16 @@ pub(crate) struct Core {
     pub(crate) info: Implementation,
     pub(crate) offers: Offers,
     pub(crate) extensions: Extensions,
+    /// The answer to `server/discover`.
+    pub(crate) discover: Bytes,
     pub(crate) lists: Lists,
+    /// The answer to `initialize`, but for the revision.
+    pub(crate) hello: InitializeResult,
+    /// The lists as the older revisions have them.
+    pub(crate) legacy_lists: Lists,
+    /// Whether sessions of the older revisions are served.
+    pub(crate) legacy: bool,
+    pub(crate) desk: Desk,
     pub(crate) keys: Arc<SharedKeyring>,
     pub(crate) realm: Realm,
     pub(crate) lifetimes: Lifetimes,
@@ -32,6 +45,10 @@ pub(crate) struct Core {
     pub(crate) engine: Arc<Engine>,
     pub(crate) limits: Limits,
     pub(crate) max_rounds: u32,
+    /// The version of the handlers' state.
+    pub(crate) version: u32,
+    /// Where work is kept that outlives its request.
+    pub(crate) tasks: Option<Arc<Tasks>>,
     /// Which build this is, so that a flow knows whether another one began it.
     pub(crate) build: [u8; 8],
     pub(crate) overloaded: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
@@ -49,6 +66,14 @@ impl Core {
 
     pub(crate) fn has_resources(&self) -> bool {
         self.offers.has_resources()
+    }
+
+    /// The tools that may run as tasks.
+    pub(crate) fn task_tools(&self) -> impl Iterator<Item = &str> {
+        let tools = self.offers.tools.iter();
+        tools
+            .filter(|tool| tool.task.mode != TaskMode::Never)
+            .map(|tool| tool.wire.name.as_str())
     }
 
     /// Whether anything completes arguments (COMP-S1).

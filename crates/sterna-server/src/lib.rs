@@ -51,12 +51,16 @@ mod around;
 mod changes;
 mod core;
 mod failure;
+mod legacy;
 mod modern;
 mod rounds;
+mod stdio;
+mod tasks;
 mod telemetry;
 
 pub mod auth;
 pub mod edge;
+pub mod flows;
 
 pub use around::{Around, RoundEnd, RoundSeen};
 pub use call::{Answers, Call, Request};
@@ -67,7 +71,9 @@ pub use handler::{
     IntoPromptResult, IntoResourceResult, IntoToolResult, Json, RequestError, ToolError,
 };
 pub use offer::{Extension, Offer, Prompt, Resource, ResourceTemplate, Tool, Typed, Uri};
+pub use rounds::{SealedState, StateContent};
 pub use server::{BuildError, Mcp, Server, ServerConfig, Service, StartError};
+pub use tasks::{TaskConfig, TaskMode};
 pub use telemetry::TraceContext;
 
 // What a handler hands to `Cx::progress` and `Cx::log`.

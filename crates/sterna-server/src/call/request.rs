@@ -1,4 +1,5 @@
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use http::Extensions;
@@ -13,6 +14,7 @@ use crate::core::Core;
 use crate::edge::Pass;
 use crate::form::NotAForm;
 use crate::rounds::Reporter;
+use crate::tasks::Tasks;
 use crate::telemetry::TraceContext;
 
 /// The request that is being served: who sent it and what came with it.
@@ -32,6 +34,8 @@ pub(crate) struct Facts {
     pub(crate) mistake: OnceLock<NotAForm>,
     /// Where the request stands in its flow, once that is known.
     pub(crate) place: OnceLock<Place>,
+    /// Whether the call may go on as a task, and whether it wants to.
+    pub(crate) becoming: Becoming,
 }
 
 /// Where a request stands in its flow.
@@ -41,6 +45,23 @@ pub(crate) struct Place {
     pub(crate) round: u32,
     /// The trace that all rounds of the flow belong to.
     pub(crate) trace: [u8; 16],
+}
+
+/// Whether a call goes on as a task.
+#[derive(Debug, Default)]
+pub(crate) struct Becoming {
+    pub(crate) allowed: bool,
+    wanted: AtomicBool,
+}
+
+impl Becoming {
+    /// A call that may go on as a task if its handler wants to.
+    pub(crate) fn allowed(allowed: bool) -> Self {
+        Self {
+            allowed,
+            wanted: AtomicBool::new(false),
+        }
+    }
 }
 
 impl Request {
@@ -110,6 +131,29 @@ impl Request {
     /// Notes where the request stands; a round stands in one place.
     pub(crate) fn stands_at(&self, place: Place) {
         let _ = self.0.place.set(place);
+    }
+
+    /// The tasks of the server, if it has a store.
+    pub(crate) fn tasks(&self) -> Option<&Arc<Tasks>> {
+        self.0.core.tasks.as_ref()
+    }
+
+    /// Wants the call to go on as a task, if it may; says whether it may.
+    pub(crate) fn want_task(&self) -> bool {
+        let becoming = &self.0.becoming;
+        if becoming.allowed {
+            becoming.wanted.store(true, Ordering::Relaxed);
+        }
+        becoming.allowed
+    }
+
+    /// Whether the call wants to go on as a task.
+    pub(crate) fn wants_task(&self) -> bool {
+        self.0.becoming.wanted.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn meta(&self) -> &RequestMeta {
+        &self.0.meta
     }
 
     pub(crate) fn pass(&self) -> &Pass {

@@ -162,6 +162,22 @@ impl<'a> Cx<'a> {
             .memo(name, move |flow| body(Cx::new(flow, request)))
     }
 
+    /// Goes on as a task from here, if the call may: the client gets a handle
+    /// and follows it, and whatever comes next is committed to the store.
+    ///
+    /// For a tool that [asks first](crate::Tool::asks_first). Does nothing in a
+    /// flow that is a task, and for a client that could not read the handle:
+    /// the handler goes on in the ordinary way.
+    pub async fn become_task(&self) {
+        // A flow can go elsewhere only if it got further in this round; this makes sure.
+        self.flow.checkpoint("become_task").await;
+        if self.request.want_task() {
+            // Whoever drives the flow hears of the wish before it reaches the second one.
+            tokio::task::yield_now().await;
+            self.flow.checkpoint("become_task").await;
+        }
+    }
+
     /// The request that is being served.
     #[must_use]
     pub fn request(&self) -> &Request {

@@ -16,12 +16,12 @@ use sterna_protocol::result::{Complete, Outcome};
 use sterna_protocol::tool::{CallToolRequestParams, CallToolResult};
 
 use super::write::Answer;
-use crate::call::{Facts, Request};
+use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
 use crate::edge::{EdgeBody, Inbound, outbox, reply};
-use crate::failure::{Failure, Kind};
-use crate::handler::Way;
-use crate::rounds::{Reporter, Round, Target};
+use crate::failure::Failure;
+use crate::rounds::{Reporter, Round, Wanted};
+use crate::tasks::Opening;
 use crate::telemetry::Operation;
 
 pub(super) async fn tool(
@@ -30,43 +30,50 @@ pub(super) async fn tool(
     id: RequestId,
     params: CallToolRequestParams,
 ) -> Response<EdgeBody> {
-    let early = |answer| early(&core, "tools/call", &id, &params.meta, answer);
-    let Some(entry) = core.offers.tools.get(&params.name) else {
-        return early(unknown(&id, Kind::Tool)).plain(inbound.accepts);
+    let wanted = match Wanted::tool(&core, params.name, params.arguments) {
+        Ok(wanted) => wanted,
+        Err(failure) => {
+            let answer = early(&core, "tools/call", id, &params.meta, failure);
+            return answer.plain(inbound.accepts);
+        }
     };
-    let input = match &params.arguments {
-        Some(arguments) => arguments.decode::<Value>(),
-        None => Ok(Value::Object(serde_json::Map::new())),
+    let plan = core.offers.tools.get(&wanted.target.name);
+    let plan = plan.map_or_else(Default::default, |entry| entry.task);
+    let may_become_task = match plan.mode.decide(&params.meta.client_capabilities) {
+        Ok(becomes) => becomes && core.tasks.is_some(),
+        Err(failure) => {
+            let answer = early(&core, "tools/call", id, &params.meta, failure);
+            return answer.plain(inbound.accepts);
+        }
     };
-    let Ok(input) = input else {
-        let failure = Failure::Params("arguments");
-        return early(Answer::failed(Some(&id), &failure)).plain(inbound.accepts);
-    };
-    // TOOL-S13, TOOL-S18: the model is told, because it can mend its arguments.
-    if let Err(problem) = entry.input.check(&input) {
-        let mut result = CallToolResult::error(format!("The arguments are not valid: {problem}"));
-        result.meta = Some(core.result_meta());
-        let answer = Answer::done(id.clone(), &Complete(result)).of_failed_tool();
-        return early(answer).plain(inbound.accepts);
+    if may_become_task
+        && params.request_state.is_none()
+        && !plan.asks_first
+        && let Some(tasks) = &core.tasks
+    {
+        let tool = Some(wanted.target.name.as_str());
+        let mut operation = Operation::begin(&core, "tools/call", tool, &id, &params.meta);
+        let opening = Opening {
+            caller: inbound.pass.caller(),
+            meta: params.meta,
+            tool: &wanted.target.name,
+            arguments: wanted.input,
+            begun: None,
+        };
+        let answer = match tasks.create(&core, opening).await {
+            Ok(created) => Answer::done(id, &created),
+            Err(failure) => Answer::failed(Some(&id), &failure),
+        };
+        operation.end(answer.ended());
+        return answer.plain(inbound.accepts);
     }
-    let arguments = params.arguments.map_or_else(
-        || "{}".to_owned(),
-        |arguments| arguments.as_str().to_owned(),
-    );
-    let way = Arc::clone(&entry.way);
-    let parts = Parts {
-        target: Target {
-            method: "tools/call",
-            name: params.name,
-            arguments: Some(arguments),
-            lifetimes: entry.lifetimes.unwrap_or(core.lifetimes),
-        },
-        input,
+    let sent = Sent {
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
+        may_become_task,
     };
-    run(core, inbound, id, parts, way, finish_tool).await
+    run(core, inbound, id, Ok(wanted), sent, finish_tool).await
 }
 
 pub(super) async fn prompt(
@@ -75,33 +82,14 @@ pub(super) async fn prompt(
     id: RequestId,
     params: GetPromptRequestParams,
 ) -> Response<EdgeBody> {
-    let early = |answer| early(&core, "prompts/get", &id, &params.meta, answer);
-    let Some(entry) = core.offers.prompts.get(&params.name) else {
-        return early(unknown(&id, Kind::Prompt)).plain(inbound.accepts);
-    };
-    let arguments = params.arguments.unwrap_or_default();
-    if entry.missing(|name| arguments.contains_key(name)) {
-        let failure = Failure::Params("a required argument is missing");
-        return early(Answer::failed(Some(&id), &failure)).plain(inbound.accepts);
-    }
-    let text = serde_json::to_string(&arguments).expect("a map of strings is JSON");
-    let way = Arc::clone(&entry.way);
-    let parts = Parts {
-        target: Target {
-            method: "prompts/get",
-            name: params.name,
-            arguments: Some(text),
-            lifetimes: entry.lifetimes.unwrap_or(core.lifetimes),
-        },
-        input: arguments
-            .into_iter()
-            .map(|(name, value)| (name, Value::from(value)))
-            .collect(),
+    let wanted = Wanted::prompt(&core, params.name, params.arguments);
+    let sent = Sent {
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
+        may_become_task: false,
     };
-    run(core, inbound, id, parts, way, |core, _, result| {
+    run(core, inbound, id, wanted, sent, |core, _, result| {
         sign(core, &mut result.meta);
         Ok(())
     })
@@ -114,60 +102,22 @@ pub(super) async fn resource(
     id: RequestId,
     params: ReadResourceRequestParams,
 ) -> Response<EdgeBody> {
-    // RES-S10: matched before any handler sees it.
-    let found = match core.offers.resources.get(&params.uri) {
-        Some(entry) => Some((
-            Value::from(params.uri.as_str()),
-            entry.lifetimes,
-            Arc::clone(&entry.way),
-        )),
-        None => core.offers.templates.iter().find_map(|entry| {
-            let input = entry.input(&params.uri)?;
-            Some((input, entry.lifetimes, Arc::clone(&entry.way)))
-        }),
-    };
-    let Some((input, lifetimes, way)) = found else {
-        let answer = unknown(&id, Kind::Resource(params.uri));
-        let answer = early(&core, "resources/read", &id, &params.meta, answer);
-        return answer.plain(inbound.accepts);
-    };
-    let parts = Parts {
-        target: Target {
-            method: "resources/read",
-            name: params.uri,
-            arguments: None,
-            lifetimes: lifetimes.unwrap_or(core.lifetimes),
-        },
-        input,
+    let wanted = Wanted::resource(&core, params.uri);
+    let sent = Sent {
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
+        may_become_task: false,
     };
-    run(core, inbound, id, parts, way, finish_resource).await
+    run(core, inbound, id, wanted, sent, finish_resource).await
 }
 
-fn unknown(id: &RequestId, kind: Kind) -> Answer {
-    Answer::failed(Some(id), &Failure::Unknown(kind))
-}
-
-/// Watches a call that has its answer before it begins.
-fn early(
-    core: &Arc<Core>,
-    method: &'static str,
-    id: &RequestId,
-    meta: &RequestMeta,
-    answer: Answer,
-) -> Answer {
-    Operation::begin(core, method, None, id, meta).end(answer.ended());
-    answer
-}
-
-struct Parts {
-    target: Target,
-    input: Value,
+/// What came with a request besides what it is about.
+struct Sent {
     meta: RequestMeta,
     responses: Option<InputResponses>,
     state: Option<RequestState>,
+    may_become_task: bool,
 }
 
 /// Plays the round and gives its outcome the shape it needs: a document, or an
@@ -176,10 +126,19 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
     core: Arc<Core>,
     inbound: Inbound,
     id: RequestId,
-    parts: Parts,
-    way: Arc<Way<T>>,
+    wanted: Result<Wanted<T>, Failure>,
+    sent: Sent,
     finish: fn(&Core, &str, &mut T) -> Result<(), Failure>,
 ) -> Response<EdgeBody> {
+    let wanted = match wanted {
+        Ok(wanted) => wanted,
+        Err(failure) => {
+            let answer = early(&core, T::METHOD, id, &sent.meta, failure);
+            return answer.plain(inbound.accepts);
+        }
+    };
+    let target = &wanted.target;
+    let operation = Operation::begin(&core, target.method, Some(&target.name), &id, &sent.meta);
     let Inbound {
         head,
         pass,
@@ -188,33 +147,32 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
         shutdown,
         ..
     } = inbound;
-    let target = &parts.target;
-    let operation = Operation::begin(&core, target.method, Some(&target.name), &id, &parts.meta);
     let (outbox, inbox) = outbox(BUFFER);
-    let reporter = Reporter::new(&parts.meta, outbox).filter(|_| accepts.events());
-    let traceparent = parts.meta.traceparent.clone();
+    let reporter = Reporter::new(&sent.meta, outbox).filter(|_| accepts.events());
+    let traceparent = sent.meta.traceparent.clone();
     let request = Request::new(Facts {
         core: Arc::clone(&core),
-        meta: parts.meta,
+        meta: sent.meta,
         pass,
         extensions: head.extensions,
         reporter: reporter.map(Arc::new),
         mistake: OnceLock::new(),
         place: OnceLock::new(),
+        becoming: Becoming::allowed(sent.may_become_task),
     });
-    let name = parts.target.name.clone();
+    let name = wanted.target.name.clone();
     let round = Round {
         core: Arc::clone(&core),
         request,
-        target: parts.target,
-        input: Arc::new(parts.input),
-        responses: parts.responses,
-        state: parts.state,
+        target: wanted.target,
+        input: Arc::new(wanted.input),
+        responses: sent.responses,
+        state: sent.state,
         traceparent,
         shutdown,
     };
     let call = Box::pin(operation.watch(async move {
-        let played = tokio::time::timeout_at(deadline.into(), round.play(&way)).await;
+        let played = tokio::time::timeout_at(deadline.into(), round.play(&wanted.way)).await;
         let outcome = match played {
             Err(_) => Err(Failure::TimedOut),
             Ok(Ok(Outcome::Complete(mut result))) => {
@@ -228,13 +186,8 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
             }
             Ok(Outcome::Complete(result)) => Answer::done(id, &Complete(result)),
             Ok(Outcome::InputRequired(required)) => Answer::done(id, &required),
-            Ok(Outcome::Extension(none)) => match none {},
-            Err(Failure::Tool(text)) => {
-                let mut result = CallToolResult::error(text);
-                sign(&core, &mut result.meta);
-                Answer::done(id, &Complete(result)).of_failed_tool()
-            }
-            Err(failure) => Answer::failed(Some(&id), &failure),
+            Ok(Outcome::Extension(created)) => Answer::done(id, &created),
+            Err(failure) => failed(&core, id, failure),
         };
         let ended = answer.ended();
         (answer, ended)
@@ -254,22 +207,71 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
 
 /// A result that may itself say that something failed.
 trait MayFail {
+    /// What it is the result of.
+    const METHOD: &'static str;
+
     fn is_failed_tool(&self) -> bool {
         false
     }
 }
 
 impl MayFail for CallToolResult {
+    const METHOD: &'static str = "tools/call";
+
     fn is_failed_tool(&self) -> bool {
         self.is_error == Some(true)
     }
 }
 
-impl MayFail for GetPromptResult {}
-impl MayFail for ReadResourceResult {}
+impl MayFail for GetPromptResult {
+    const METHOD: &'static str = "prompts/get";
+}
 
-fn finish_tool(core: &Core, name: &str, result: &mut CallToolResult) -> Result<(), Failure> {
+impl MayFail for ReadResourceResult {
+    const METHOD: &'static str = "resources/read";
+}
+
+/// Answers a call that fails before it begins, and has it seen.
+fn early(
+    core: &Arc<Core>,
+    method: &'static str,
+    id: RequestId,
+    meta: &RequestMeta,
+    failure: Failure,
+) -> Answer {
+    let mut operation = Operation::begin(core, method, None, &id, meta);
+    let answer = failed(core, id, failure);
+    operation.end(answer.ended());
+    answer
+}
+
+fn failed(core: &Core, id: RequestId, failure: Failure) -> Answer {
+    match failure {
+        Failure::Tool(text) => {
+            let mut result = CallToolResult::error(text);
+            sign(core, &mut result.meta);
+            Answer::done(id, &Complete(result)).of_failed_tool()
+        }
+        failure => Answer::failed(Some(&id), &failure),
+    }
+}
+
+/// Signs the result of a tool and checks it against what was promised.
+pub(crate) fn finish_tool(
+    core: &Core,
+    name: &str,
+    result: &mut CallToolResult,
+) -> Result<(), Failure> {
     sign(core, &mut result.meta);
+    keep_promise(core, name, result)
+}
+
+/// Checks a tool's structured content against what its list entry says.
+pub(crate) fn keep_promise(
+    core: &Core,
+    name: &str,
+    result: &CallToolResult,
+) -> Result<(), Failure> {
     let entry = core.offers.tools.get(name);
     let Some(output) = entry.and_then(|entry| entry.output.as_ref()) else {
         return Ok(());

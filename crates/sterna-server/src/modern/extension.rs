@@ -10,7 +10,7 @@ use sterna_protocol::meta::RequestMeta;
 
 use super::admit;
 use super::write::Answer;
-use crate::call::{Facts, Request};
+use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
 use crate::edge::{EdgeBody, Inbound};
 use crate::failure::Failure;
@@ -59,6 +59,7 @@ async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value
         extensions: inbound.head.extensions,
         reporter: None,
         mistake: OnceLock::new(),
+        becoming: Becoming::default(),
         place: OnceLock::new(),
     });
     let mut result = (served.serve)(request, params).await?;

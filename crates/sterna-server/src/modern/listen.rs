@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::Response;
+use sterna_protocol::capabilities::{ClientCapabilities, ExtensionId};
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::result::Complete;
 use sterna_protocol::subscription::{
@@ -17,15 +18,39 @@ use super::write::Answer;
 use crate::changes::event;
 use crate::core::Core;
 use crate::edge::{EdgeBody, Events, Inbound, Inbox, reply};
+use crate::failure::Failure;
+use crate::tasks::Watch;
 
 /// Opens a subscription.
-pub(super) fn listen(
+pub(super) async fn listen(
     core: &Core,
     inbound: &Inbound,
     id: RequestId,
     params: SubscriptionsListenRequestParams,
 ) -> Response<EdgeBody> {
-    let filter = core.honoured(params.notifications);
+    let wanted = params.notifications.task_ids.clone();
+    let mut filter = core.honoured(params.notifications);
+    let mut watch = None;
+    // A server without tasks promises nothing about them.
+    if let (Some(tasks), Some(wanted)) = (&core.tasks, wanted) {
+        // TASK-S18
+        if !params
+            .meta
+            .client_capabilities
+            .has_extension(ExtensionId::TASKS.as_str())
+        {
+            let needed = ClientCapabilities::default().with_extension(&ExtensionId::TASKS);
+            let failure = Failure::Capability(Box::new(needed));
+            return Answer::failed(Some(&id), &failure).plain(inbound.accepts);
+        }
+        match tasks.watch(inbound.pass.caller(), id.clone(), wanted).await {
+            Ok((agreed, watching)) => {
+                filter.task_ids = Some(agreed);
+                watch = Some(watching);
+            }
+            Err(failure) => return Answer::failed(Some(&id), &failure).plain(inbound.accepts),
+        }
+    }
     let inbox = core.changes.subscribe(id.clone(), filter.clone());
     // SUB-S2: the acknowledgement comes first.
     let acknowledged = SubscriptionsAcknowledgedNotificationParams::new(id.clone(), filter);
@@ -38,6 +63,7 @@ pub(super) fn listen(
     reply::listening(Listening {
         first: VecDeque::from([acknowledged.into()]),
         inbox: Some(inbox),
+        watch,
         end: Some(end),
         leaving: Box::pin(async move { shutdown.begun().await }),
     })
@@ -64,8 +90,18 @@ impl Core {
 struct Listening {
     first: VecDeque<Bytes>,
     inbox: Option<Inbox>,
+    watch: Option<Watch>,
     end: Option<Bytes>,
     leaving: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl Listening {
+    fn poll_watch(&mut self, cx: &mut Context<'_>) -> Option<Bytes> {
+        match self.watch.as_mut()?.poll_event(cx) {
+            Poll::Ready(event) => Some(event),
+            Poll::Pending => None,
+        }
+    }
 }
 
 impl Events for Listening {
@@ -79,10 +115,15 @@ impl Events for Listening {
                 Poll::Ready(Some(event)) => return Poll::Ready(Some(event)),
                 // We have ended it, because it lagged too far behind.
                 Poll::Ready(None) => this.inbox = None,
-                Poll::Pending => match this.leaving.as_mut().poll(cx) {
-                    Poll::Ready(()) => this.inbox = None,
-                    Poll::Pending => return Poll::Pending,
-                },
+                Poll::Pending => {
+                    if let Some(event) = this.poll_watch(cx) {
+                        return Poll::Ready(Some(event));
+                    }
+                    match this.leaving.as_mut().poll(cx) {
+                        Poll::Ready(()) => this.inbox = None,
+                        Poll::Pending => return Poll::Pending,
+                    }
+                }
             }
         }
         Poll::Ready(this.end.take())

@@ -1,5 +1,6 @@
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -19,6 +20,7 @@ use crate::call::{Answers, Call};
 use crate::cx::Cx;
 use crate::failure::Failure;
 use crate::handler::{IntoToolResult, Way};
+use crate::tasks::TaskMode;
 
 /// A tool and the handler that does its work.
 ///
@@ -47,6 +49,8 @@ pub struct Tool {
     input: Result<Map<String, Value>, String>,
     output: Option<Value>,
     lifetimes: Option<Lifetimes>,
+    task: Tasking,
+    needs_ledger: bool,
     way: Way<CallToolResult>,
 }
 
@@ -119,6 +123,8 @@ impl Tool {
             input,
             output: None,
             lifetimes: None,
+            task: Tasking::default(),
+            needs_ledger: false,
             way,
         }
     }
@@ -185,6 +191,41 @@ impl Tool {
         self
     }
 
+    /// Says whether calls run as tasks; such a server needs a
+    /// [`store`](crate::Server::store).
+    ///
+    /// The handler is the same: its steps are committed as it goes, and where
+    /// it asks, it is put away until the answer comes.
+    #[must_use]
+    pub fn task(mut self, mode: TaskMode) -> Self {
+        self.task.mode = mode;
+        self
+    }
+
+    /// Begins in round trips and becomes a task where the handler says so, with
+    /// [`Cx::become_task`].
+    #[must_use]
+    pub fn asks_first(mut self) -> Self {
+        self.task.asks_first = true;
+        self
+    }
+
+    /// Lets its tasks live this long, instead of the server's setting.
+    #[must_use]
+    pub fn task_ttl(mut self, ttl: Duration) -> Self {
+        self.task.ttl = Some(ttl);
+        self
+    }
+
+    /// Keeps the server from starting without a [`store`](crate::Server::store),
+    /// because the handler has effects that may happen only
+    /// [`once`](sterna_flow::Cx::once).
+    #[must_use]
+    pub fn needs_ledger(mut self) -> Self {
+        self.needs_ledger = true;
+        self
+    }
+
     pub(super) fn finish(self) -> Result<ToolEntry, String> {
         let name = self.wire.name.clone();
         self.try_finish()
@@ -197,8 +238,13 @@ impl Tool {
             input,
             output,
             lifetimes,
+            task,
+            needs_ledger,
             way,
         } = self;
+        if task.mode != TaskMode::Never && matches!(way, Way::LowLevel(_)) {
+            return Err("returns its questions itself and cannot run as a task".into());
+        }
         // TOOL-S7
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
         if !(1..=128).contains(&wire.name.len()) || !wire.name.bytes().all(fits) {
@@ -232,6 +278,8 @@ impl Tool {
             input: check,
             output,
             lifetimes,
+            task,
+            needs_ledger,
             way: Arc::new(way),
         })
     }
@@ -254,5 +302,16 @@ pub(crate) struct ToolEntry {
     pub(crate) input: InputCheck,
     pub(crate) output: Option<InputCheck>,
     pub(crate) lifetimes: Option<Lifetimes>,
+    pub(crate) task: Tasking,
+    pub(crate) needs_ledger: bool,
     pub(crate) way: Arc<Way<CallToolResult>>,
+}
+
+/// How a tool runs as a task.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tasking {
+    pub(crate) mode: TaskMode,
+    /// Round trips come first; the handler says when they are over.
+    pub(crate) asks_first: bool,
+    pub(crate) ttl: Option<Duration>,
 }

@@ -8,6 +8,6 @@ pub(crate) fn now() -> sterna_seal::UnixMillis {
 }
 
 /// The moment, for a flow.
-pub(super) fn flow_now() -> sterna_flow::UnixMillis {
+pub(crate) fn flow_now() -> sterna_flow::UnixMillis {
     sterna_flow::UnixMillis::new(now().get())
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use sterna_flow::{Build, Driver, Error, FlowId, Journal, Outcome as Ending, Run, Suspended};
+use sterna_flow::{
+    Build, Driver, Engine, Error, FlowId, Journal, Outcome as Ending, Run, Suspended, Way,
+};
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::input::{InputRequests, InputRequired};
 use sterna_protocol::result::Outcome;
@@ -13,30 +15,34 @@ use super::clock::flow_now;
 use super::drive::drive;
 use super::low_level::only;
 use super::token::{Carried, Kept, Thread, refused};
-use super::{Round, asking, gate};
+use super::{Played, Round, asking, gate};
 use crate::cx::{CANNOT_ASK, Cx, Envelope};
 use crate::failure::Failure;
 use crate::handler::Straight;
+use crate::tasks::Opening;
 
 type Running<T> = Driver<'static, dyn Future<Output = Result<T, Failure>> + Send>;
 
 pub(super) async fn play<T: Send + 'static>(
     mut round: Round,
     handler: &Straight<T>,
-) -> Result<Outcome<T>, Failure> {
+) -> Result<Played<T>, Failure> {
     let thread = Thread::take_up(&round)?;
     let before = Before::read(&thread, &round)?;
     let mut answers = client_answers(&mut round, &before.journal)?;
     let mut journal = before.journal.clone();
     loop {
-        let mut driver = start(&round, &thread, &before, journal, handler);
+        let mut driver = start(&round, &thread, &before, journal, handler)?;
         let at = flow_now();
         for (key, answer) in answers {
             // One that does not count (it came too late, it was given before) is
             // ignored, as the spec wants it.
             driver.answer(&key, answer, at);
         }
-        let may_stay = || before.sheds >= MAX_SHEDS || round.core.may_stay(&round.shutdown);
+        let may_stay = || {
+            let stays = before.sheds >= MAX_SHEDS || round.core.may_stay(&round.shutdown);
+            stays && !round.request.wants_task()
+        };
         let ending = drive(&mut driver, may_stay).await;
         log_diagnostics(&round, &mut driver);
         if let Some(mistake) = round.request.mistake() {
@@ -47,6 +53,9 @@ pub(super) async fn play<T: Send + 'static>(
             Ending::Finished(result) => return Ok(Outcome::Complete(result)),
             Ending::Failed(failure) => return Err(failure),
             Ending::Stopped(error) => return Err(stopped(&round, &error)),
+            Ending::Shed(journal) if round.request.wants_task() => {
+                return become_task(&round, &thread, &journal).await;
+            }
             Ending::Shed(journal) => {
                 let sheds = before.sheds + 1;
                 return suspend(
@@ -134,10 +143,34 @@ fn start<T: Send + 'static>(
     before: &Before,
     journal: Journal,
     handler: &Straight<T>,
-) -> Running<T> {
+) -> Result<Running<T>, Failure> {
     let flow = FlowId::new(thread.flow.to_bytes());
-    let mut run =
-        Run::new(Arc::clone(&round.core.engine), flow).resume(journal, thread.round, before.build);
+    let run = Run::new(engine(round)?, flow).resume(journal, thread.round, before.build);
+    Ok(drive_as(round, run, handler))
+}
+
+/// Starts a handler whose client is asked while it waits.
+pub(super) fn start_live<T: Send + 'static>(
+    round: &Round,
+    thread: &Thread,
+    handler: &Straight<T>,
+) -> Result<Running<T>, Failure> {
+    let flow = FlowId::new(thread.flow.to_bytes());
+    let run = Run::new(engine(round)?, flow).way(Way::Legacy);
+    Ok(drive_as(round, run, handler))
+}
+
+/// The engine of this call, with the ledger if there is a store.
+fn engine(round: &Round) -> Result<Arc<Engine>, Failure> {
+    match &round.core.tasks {
+        None => Ok(Arc::clone(&round.core.engine)),
+        Some(tasks) => tasks
+            .engine(&round.core.engine)
+            .map_err(|_| Failure::Internal),
+    }
+}
+
+fn drive_as<T: Send + 'static>(round: &Round, mut run: Run, handler: &Straight<T>) -> Running<T> {
     if let Some(subject) = round.request.caller().principal().subject() {
         run = run.principal(subject);
     }
@@ -146,6 +179,24 @@ fn start<T: Send + 'static>(
     }
     let request = round.request.clone();
     run.drive(|cx| handler(Cx::new(cx, request), &round.input))
+}
+
+/// Goes on as a task: what was done so far is its journal (TASK-S6).
+async fn become_task<T>(
+    round: &Round,
+    thread: &Thread,
+    journal: &Journal,
+) -> Result<Played<T>, Failure> {
+    let tasks = round.core.tasks.as_ref().ok_or(Failure::Internal)?;
+    let opening = Opening {
+        caller: round.request.caller(),
+        meta: round.request.meta().clone(),
+        tool: &round.target.name,
+        arguments: (*round.input).clone(),
+        begun: Some((thread.flow.to_bytes(), journal)),
+    };
+    let created = tasks.create(&round.core, opening).await?;
+    Ok(Outcome::Extension(created))
 }
 
 /// What becomes of the questions of a flow that waits.
@@ -192,7 +243,7 @@ fn suspend<T>(
     sheds: u8,
     requests: InputRequests,
     journal: &Journal,
-) -> Result<Outcome<T>, Failure> {
+) -> Result<Played<T>, Failure> {
     let kept = Kept {
         build: round.core.build,
         sheds,
@@ -210,7 +261,7 @@ fn suspend<T>(
     asking(round, required.expect("there is a state"))
 }
 
-fn stopped(round: &Round, error: &Error) -> Failure {
+pub(super) fn stopped(round: &Round, error: &Error) -> Failure {
     // The text may hold what a panic said; it is for the log alone.
     tracing::error!(target: "sterna::rounds", name = round.shown(), "{error}");
     match error {
@@ -220,7 +271,7 @@ fn stopped(round: &Round, error: &Error) -> Failure {
     }
 }
 
-fn log_diagnostics<T>(round: &Round, driver: &mut Running<T>) {
+pub(super) fn log_diagnostics<T>(round: &Round, driver: &mut Running<T>) {
     for diagnostic in driver.take_diagnostics() {
         tracing::warn!(target: "sterna::rounds", name = round.shown(), "{diagnostic}");
     }

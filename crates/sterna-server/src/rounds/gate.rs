@@ -10,7 +10,7 @@ use sterna_protocol::input::InputRequest;
 use crate::failure::Failure;
 
 /// What `client` would have to declare to be asked `question`.
-pub(super) fn missing(
+pub(crate) fn missing(
     client: &ClientCapabilities,
     question: &InputRequest,
 ) -> Option<ClientCapabilities> {
@@ -59,7 +59,7 @@ fn is_loopback(host: &str) -> bool {
 }
 
 /// Adds `more` to what is missing.
-pub(super) fn add(missing: &mut ClientCapabilities, more: ClientCapabilities) {
+pub(crate) fn add(missing: &mut ClientCapabilities, more: ClientCapabilities) {
     missing.elicitation = match (missing.elicitation.take(), more.elicitation) {
         (Some(one), Some(other)) => {
             let mut both = ElicitationCapability::default();

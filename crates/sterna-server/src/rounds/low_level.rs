@@ -12,7 +12,7 @@ use sterna_protocol::result::Outcome;
 use sterna_seal::OpenError;
 
 use super::token::{Carried, Kept, Thread, refused};
-use super::{Round, asking, gate};
+use super::{Played, Round, asking, gate};
 use crate::call::{Answers, Call};
 use crate::failure::Failure;
 use crate::handler::{Boxed, LowLevel};
@@ -20,7 +20,7 @@ use crate::handler::{Boxed, LowLevel};
 pub(super) async fn play<T: Send + 'static>(
     mut round: Round,
     handler: &LowLevel<T>,
-) -> Result<Outcome<T>, Failure> {
+) -> Result<Played<T>, Failure> {
     let thread = Thread::take_up(&round)?;
     let responses = round.responses.take().unwrap_or_default();
     let (answers, state, trace) = match thread.kept(&round)? {
@@ -43,7 +43,8 @@ pub(super) async fn play<T: Send + 'static>(
     );
     match guarded(|| handler(call, Answers::new(answers))).await? {
         Outcome::InputRequired(required) => ask(&round, &thread, required, trace),
-        done => Ok(done),
+        Outcome::Complete(result) => Ok(Outcome::Complete(result)),
+        Outcome::Extension(none) => match none {},
     }
 }
 
@@ -52,7 +53,7 @@ fn ask<T>(
     thread: &Thread,
     required: InputRequired,
     trace: [u8; 16],
-) -> Result<Outcome<T>, Failure> {
+) -> Result<Played<T>, Failure> {
     let client = round.request.capabilities();
     let mut missing = ClientCapabilities::default();
     for (_, question) in required.requests().iter() {
@@ -108,7 +109,7 @@ fn all(responses: &InputResponses) -> JsonObject {
 }
 
 /// Runs a handler; a panic fails its call and nothing else.
-async fn guarded<T>(start: impl FnOnce() -> Boxed<T>) -> Result<T, Failure> {
+pub(super) async fn guarded<T>(start: impl FnOnce() -> Boxed<T>) -> Result<T, Failure> {
     let started = catch_unwind(AssertUnwindSafe(start));
     let mut running: Pin<Box<_>> = started.map_err(|_| Failure::Internal)?;
     std::future::poll_fn(move |cx| {

@@ -7,21 +7,28 @@
 mod clock;
 mod drive;
 mod flow;
-mod gate;
+pub(crate) mod gate;
+mod inspect;
+mod live;
 mod low_level;
 mod report;
 mod token;
 mod v1;
+mod wanted;
 
 use std::sync::Arc;
 
 use serde_json::Value;
 use sterna_protocol::input::{InputRequired, InputResponses, RequestState};
 use sterna_protocol::result::Outcome;
+use sterna_protocol::tasks::CreateTaskResult;
 use sterna_seal::Lifetimes;
 
-pub(crate) use clock::now;
+pub(crate) use clock::{flow_now, now};
+pub use inspect::{SealedState, StateContent};
+pub(crate) use live::Line;
 pub(crate) use report::Reporter;
+pub(crate) use wanted::Wanted;
 
 use crate::around::{RoundEnd, Watched};
 use crate::call::Request;
@@ -55,7 +62,7 @@ pub(crate) struct Target {
 
 impl Round {
     /// Serves the round.
-    pub(crate) async fn play<T>(self, way: &Way<T>) -> Result<Outcome<T>, Failure>
+    pub(crate) async fn play<T>(self, way: &Way<T>) -> Result<Played<T>, Failure>
     where
         T: Send + 'static,
     {
@@ -77,16 +84,42 @@ impl Round {
         let shown = offers.shown(self.target.method, &self.target.name);
         shown.unwrap_or_default()
     }
+
+    /// Serves a request whose client is asked while it waits.
+    pub(crate) async fn play_live<T, L>(self, way: &Way<T>, line: &L) -> Result<T, Failure>
+    where
+        T: Send + 'static,
+        L: Line,
+    {
+        let watched = Watched::begin(&self.core, &self.request, &self.target);
+        let result = match way {
+            Way::Flow(handler) => live::flow(self, &**handler, line).await,
+            Way::LowLevel(handler) => live::low_level(self, &**handler, line).await,
+        };
+        watched.end(match &result {
+            Ok(_) => RoundEnd::Finished,
+            Err(_) => RoundEnd::Failed,
+        });
+        result
+    }
 }
 
+/// How a round ended.
+pub(crate) type Played<T> = Outcome<T, CreateTaskResult>;
+
 /// Asks the client, once it is clear that it may be asked.
-fn asking<T>(round: &Round, required: InputRequired) -> Result<Outcome<T>, Failure> {
-    let count = u32::try_from(required.requests().len()).unwrap_or(u32::MAX);
-    let pass = round.request.pass();
-    pass.charge_questions(count, crate::edge::clock::now())
-        .map_err(|refusal| Failure::Forbidden(Box::new(refusal)))?;
+fn asking<T>(round: &Round, required: InputRequired) -> Result<Played<T>, Failure> {
+    charge(round, required.requests().len())?;
     let mut required = required;
     required.meta = Some(round.core.result_meta());
     // Clients of the official Go SDK retry only if they see the member.
     Ok(Outcome::InputRequired(required.spelling_out_none()))
+}
+
+/// Charges the caller for questions it is about to be asked.
+fn charge(round: &Round, questions: usize) -> Result<(), Failure> {
+    let count = u32::try_from(questions).unwrap_or(u32::MAX);
+    let pass = round.request.pass();
+    pass.charge_questions(count, crate::edge::clock::now())
+        .map_err(|refusal| Failure::Forbidden(Box::new(refusal)))
 }

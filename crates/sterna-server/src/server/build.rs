@@ -9,6 +9,7 @@ use sterna_protocol::capabilities::{
 };
 use sterna_protocol::discover::DiscoverResult;
 use sterna_protocol::json::JsonObject;
+use sterna_protocol::legacy::InitializeResult;
 use sterna_protocol::meta::ResultMeta;
 use sterna_protocol::version::ProtocolVersion;
 use sterna_seal::{Keyring, Realm, SharedKeyring, ThreadEntropy};
@@ -18,8 +19,10 @@ use super::{BuildError, Server, Service};
 use crate::auth::Gate;
 use crate::changes::Changes;
 use crate::core::Core;
-use crate::modern::Lists;
+use crate::legacy::Desk;
+use crate::modern::{Lists, discover};
 use crate::offer::{Extensions, Offers};
+use crate::tasks::{self, StoreReady, TaskMode, Tasks};
 use crate::telemetry::Numbers;
 
 pub(super) fn build(server: Server) -> Result<Service, BuildError> {
@@ -30,10 +33,12 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         extensions: spoken,
         states,
         keys,
+        store,
         gate,
         probes,
         hooks,
         mut edge,
+        legacy,
         config,
     } = server;
     let mut problems = Vec::new();
@@ -49,6 +54,17 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
             problems.push(problem);
         }
     }
+    problems.extend(missing_store(&offers, store.is_some()));
+    let runs_tasks = offers
+        .tools
+        .iter()
+        .any(|tool| tool.task.mode != TaskMode::Never);
+    if store.is_some()
+        && runs_tasks
+        && let Err(problem) = extensions.put(tasks::extension())
+    {
+        problems.push(problem);
+    }
     let has_keys = keys.is_some();
     let keys = match keys {
         Some(keys) => keys,
@@ -61,14 +77,33 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         return Err(BuildError::new(problems));
     }
     let capabilities = declare(&offers, &extensions);
-    let mut discover = DiscoverResult::new(vec![ProtocolVersion::V2026_07_28], capabilities);
-    discover.instructions = instructions;
+    let mut hello = InitializeResult::new(
+        ProtocolVersion::V2025_11_25,
+        without_extensions(&capabilities).into(),
+        info.clone(),
+    );
+    hello.instructions.clone_from(&instructions);
+    let mut found = DiscoverResult::new(vec![ProtocolVersion::V2026_07_28], capabilities);
+    found.instructions = instructions;
     let meta = ResultMeta::of(info.clone());
-    let lists = Lists::write(&offers, discover, &config.caching, config.page, &meta);
+    edge.legacy &= legacy;
     let audience = config.audience.as_deref().unwrap_or(&info.name);
+    let mut probes = probes;
+    let realm = [audience, config.tenant.as_deref().unwrap_or_default()].join("\n");
+    let tasks = store.map(|store| {
+        probes = std::mem::take(&mut probes).checking(StoreReady(Arc::clone(&store)));
+        Arc::new(Tasks::new(store, config.tasks, realm.into_bytes()))
+    });
     let core = Core {
+        tasks,
+        version: config.flow.version,
         realm: Realm::new(audience, config.tenant.as_deref()),
-        lists,
+        discover: discover(found, &config.caching, &meta),
+        lists: Lists::write(&offers, &config.caching, config.page, &meta),
+        hello,
+        legacy_lists: Lists::write_legacy(&offers, config.page),
+        legacy: edge.legacy,
+        desk: Desk::new(),
         keys,
         lifetimes: config.lifetimes,
         reload_keys: config.reload_keys,
@@ -86,12 +121,31 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         extensions,
         info,
     };
-    edge.legacy = false;
     let probes = probes.checking(KeysReady(Arc::clone(&core.keys)));
     let has_gate = gate.is_some();
     let gate = gate.unwrap_or_else(Gate::open);
     Service::new(Arc::new(core), gate, probes, edge, has_keys, has_gate)
         .map_err(|error| BuildError::new(vec![error.to_string()]))
+}
+
+/// What tools need of a store that is not there.
+fn missing_store(offers: &Offers, has_store: bool) -> Vec<String> {
+    if has_store {
+        return Vec::new();
+    }
+    let tools = offers.tools.iter();
+    let missing = tools.filter_map(|tool| {
+        let name = &tool.wire.name;
+        if tool.task.mode != TaskMode::Never {
+            return Some(format!(
+                "MR0400: the tool `{name}` runs as a task, and the server has no store"
+            ));
+        }
+        tool.needs_ledger.then(|| {
+            format!("MR0401: the tool `{name}` needs a ledger, and the server has no store")
+        })
+    });
+    missing.collect()
 }
 
 /// What is really there is declared, and nothing else (DISC-S2).
@@ -120,6 +174,13 @@ fn declare(offers: &Offers, extensions: &Extensions) -> ServerCapabilities {
         let declared = capabilities.extensions.get_or_insert_default();
         declared.insert(id.to_string(), settings.clone());
     }
+    capabilities
+}
+
+/// Extensions are spoken at 2026-07-28 alone.
+fn without_extensions(capabilities: &ServerCapabilities) -> ServerCapabilities {
+    let mut capabilities = capabilities.clone();
+    capabilities.extensions = None;
     capabilities
 }
 

@@ -8,6 +8,8 @@ use sterna_flow::Settings;
 use sterna_protocol::caching::{CacheScope, Caching};
 use sterna_seal::{Budget, Lifetimes};
 
+use crate::tasks::TaskConfig;
+
 /// The settings of a server.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -33,6 +35,8 @@ pub struct ServerConfig {
     pub budget: Budget,
     /// How flows are run; `max_rounds` holds for low-level handlers too.
     pub flow: Settings,
+    /// How tasks are worked on, in a server that has a store.
+    pub tasks: TaskConfig,
     /// Says whether this instance has too much to do: flows that have got
     /// somewhere are then sent to another one, at most twice in a row. None: an
     /// instance that is alone has nowhere to send them.
@@ -50,6 +54,7 @@ impl Default for ServerConfig {
             reload_keys: Duration::from_secs(10),
             budget: Budget::default(),
             flow: Settings::default(),
+            tasks: TaskConfig::default(),
             overloaded: None,
         }
     }
@@ -66,6 +71,7 @@ impl fmt::Debug for ServerConfig {
             .field("reload_keys", &self.reload_keys)
             .field("budget", &self.budget)
             .field("flow", &self.flow)
+            .field("tasks", &self.tasks)
             .field("overloaded", &self.overloaded.is_some())
             .finish()
     }

@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use sterna_flow::Handler;
 use sterna_protocol::implementation::{Icon, Implementation};
 use sterna_seal::{Keyring, SharedKeyring};
+use sterna_store::Store;
 
 pub use config::ServerConfig;
 pub use error::{BuildError, StartError};
@@ -62,10 +63,12 @@ pub struct Server {
     extensions: Vec<Extension>,
     states: States,
     keys: Option<Arc<SharedKeyring>>,
+    store: Option<Arc<dyn Store>>,
     gate: Option<Gate>,
     probes: Probes,
     hooks: Vec<Box<dyn Around>>,
     edge: EdgeConfig,
+    legacy: bool,
     config: ServerConfig,
 }
 
@@ -79,10 +82,12 @@ impl Server {
             extensions: Vec::new(),
             states: States::default(),
             keys: None,
+            store: None,
             gate: None,
             probes: Probes::new(),
             hooks: Vec::new(),
             edge: EdgeConfig::default(),
+            legacy: true,
             config: ServerConfig::default(),
         }
     }
@@ -185,6 +190,26 @@ impl Server {
         self
     }
 
+    /// Keeps in `store` what must outlive a request: tasks, effects that happen
+    /// at most once, and results too large to travel.
+    ///
+    /// Instances that share a store work on each other's tasks. The workers run
+    /// inside [`serve`](Self::serve); a server that is mounted elsewhere runs
+    /// them with [`Service::work`].
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use sterna_server::Server;
+    /// use sterna_store::{MemoryLimits, MemoryStore, UnixMillis};
+    ///
+    /// let store = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+    /// let server = Server::new("jobs", "1.0.0").store(Arc::new(store));
+    /// ```
+    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
     /// Says who may call.
     ///
     /// Without a gate everybody may, which is right for a server on loopback
@@ -212,6 +237,14 @@ impl Server {
         self
     }
 
+    /// Whether clients of the revisions before 2026-07-28 are served, as they
+    /// are if nothing is said. A server without them answers `initialize` with
+    /// the revisions it speaks.
+    pub fn legacy(mut self, legacy: bool) -> Self {
+        self.legacy = legacy;
+        self
+    }
+
     /// Replaces the settings.
     pub fn config(mut self, config: ServerConfig) -> Self {
         self.config = config;
@@ -236,6 +269,15 @@ impl Server {
     /// [`StartError`] says what to do about it.
     pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), StartError> {
         self.build()?.serve(address).await
+    }
+
+    /// Builds the server and serves one client on standard input and output.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`] says what to do about it.
+    pub async fn stdio(self) -> Result<(), StartError> {
+        self.build()?.stdio().await
     }
 }
 

@@ -1,5 +1,6 @@
 //! Keys that follow their file.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,10 @@ use crate::rounds::now;
 ///
 /// A file that cannot be used leaves the ring as it is: whoever writes it is
 /// told, and the server goes on with what it has.
-pub(super) async fn follow(keys: Arc<SharedKeyring>, pause: Duration) {
+pub(super) async fn follow(keys: Arc<SharedKeyring>, pause: Duration) -> Infallible {
+    if pause.is_zero() {
+        return std::future::pending().await;
+    }
     loop {
         tokio::time::sleep(pause).await;
         let reading = Arc::clone(&keys);
@@ -38,7 +42,7 @@ pub(super) async fn follow(keys: Arc<SharedKeyring>, pause: Duration) {
                 "MR0600: the key file cannot be used, the keys in use stay in use"
             ),
             // The runtime is going away, and we with it.
-            Err(_) => return,
+            Err(_) => return std::future::pending().await,
         }
     }
 }

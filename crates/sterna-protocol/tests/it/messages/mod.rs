@@ -2,6 +2,7 @@
 //! of our own.
 
 mod catalog;
+mod content;
 mod conversations;
 mod corpus;
 mod examples;

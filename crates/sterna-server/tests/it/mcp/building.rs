@@ -1,6 +1,6 @@
 use expect_test::{Expect, expect};
 use serde_json::json;
-use sterna_server::{Cx, Prompt, Server, StartError, Tool, Typed, Uri};
+use sterna_server::{Cx, Prompt, Server, StartError, TaskMode, Tool, Typed, Uri};
 
 async fn nothing(_: Cx<'_>, (): ()) {}
 
@@ -99,4 +99,16 @@ async fn a_server_that_could_be_reached_needs_keys_and_a_gate() {
     assert!(matches!(error, StartError::NoGate { .. }));
     let error = server().build().unwrap().into_tower().unwrap_err();
     assert!(matches!(error, StartError::NoKeys { address: None }));
+}
+
+#[test]
+fn a_tool_that_needs_a_store_is_not_built_without() {
+    let task = Tool::new("job", "", nothing).task(TaskMode::Optional);
+    let effect = Tool::new("pay", "", nothing).needs_ledger();
+    check(
+        server().offer(task).offer(effect),
+        expect![[r#"
+            MR0400: the tool `job` runs as a task, and the server has no store
+            MR0401: the tool `pay` needs a ledger, and the server has no store"#]],
+    );
 }

@@ -12,6 +12,7 @@ mod shedding;
 mod state;
 mod streaming;
 mod subscriptions;
+mod tasks;
 
 use std::sync::OnceLock;
 
@@ -21,7 +22,7 @@ use http_body_util::{BodyExt, Full};
 use serde_json::{Map, Value, json};
 use sterna_seal::{Key, Keyring, SecretKey, ThreadEntropy};
 use sterna_server::edge::{Edge, EdgeBody};
-use sterna_server::{Mcp, Server};
+use sterna_server::{Mcp, Server, Service};
 use tower_service::Service as _;
 
 /// One client of one instance; clones of the server share their keys only.
@@ -44,7 +45,11 @@ pub(crate) struct Reply {
 impl Client {
     /// A client that can be asked everything.
     pub(crate) fn of(server: Server) -> Self {
-        let service = server.keys(keys()).build().unwrap();
+        Self::at(server.keys(keys()).build().unwrap())
+    }
+
+    /// As `of`, of a server that was built elsewhere.
+    pub(crate) fn at(service: Service) -> Self {
         Self {
             edge: service.into_tower().unwrap(),
             capabilities: json!({"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}),
@@ -86,7 +91,8 @@ impl Client {
         meta.insert(CAPABILITIES.to_owned(), self.capabilities.clone());
         params["_meta"] = Value::Object(meta);
         let mut headers = headers("2026-07-28", method);
-        let name = params.get("name").or_else(|| params.get("uri"));
+        let names = ["name", "uri", "taskId"];
+        let name = names.iter().find_map(|name| params.get(name));
         if let Some(name) = name.and_then(Value::as_str) {
             headers.insert("mcp-name", HeaderValue::from_str(name).unwrap());
         }

@@ -1,0 +1,79 @@
+//! From a call to a task.
+
+use serde_json::Value;
+use sterna_flow::Journal;
+use sterna_protocol::meta::RequestMeta;
+use sterna_protocol::tasks::CreateTaskResult;
+use sterna_store::{Entry, FlowId, Name, NewTask, TaskId};
+
+use super::failing::store_failed;
+use super::v1::Stored;
+use super::{Tasks, random};
+use crate::auth::Caller;
+use crate::core::Core;
+use crate::failure::Failure;
+
+/// A call that goes on as a task.
+pub(crate) struct Opening<'a> {
+    pub(crate) caller: &'a Caller,
+    pub(crate) meta: RequestMeta,
+    pub(crate) tool: &'a str,
+    pub(crate) arguments: Value,
+    /// The flow and what it has done, if it has begun.
+    pub(crate) begun: Option<([u8; 16], &'a Journal)>,
+}
+
+impl Tasks {
+    /// Creates the task, and answers when it is durable (TASK-S5).
+    pub(crate) async fn create(
+        &self,
+        core: &Core,
+        opening: Opening<'_>,
+    ) -> Result<CreateTaskResult, Failure> {
+        let no_bytes = |error| {
+            tracing::error!(target: "sterna::tasks", %error, "a task has no id");
+            Failure::Internal
+        };
+        // TASK-S25
+        let id = TaskId::from_bytes(random().map_err(no_bytes)?);
+        let (flow, journal) = match opening.begun {
+            Some((flow, journal)) => (flow, entries(journal)?),
+            None => (random().map_err(no_bytes)?, Vec::new()),
+        };
+        let request = Stored::new(
+            core.build,
+            core.version,
+            opening.tool,
+            opening.arguments,
+            opening.meta,
+            opening.caller,
+        );
+        let target = Name::new(opening.tool).map_err(|_| Failure::Internal)?;
+        let owner = self.owner(opening.caller);
+        let flow = FlowId::from_bytes(flow);
+        let mut task = NewTask::new(id, owner, flow, target, request.write());
+        task.journal = journal;
+        let tool = core.offers.tools.get(opening.tool);
+        let own_ttl = tool.and_then(|tool| tool.task.ttl);
+        task.ttl = own_ttl.or(self.config.ttl);
+        let created = self.store.create(task).await;
+        let summary = created.map_err(|error| store_failed(&error))?;
+        self.fresh.notify_one();
+        let mut result = CreateTaskResult::new(self.head(&summary));
+        result.meta = Some(core.result_meta());
+        Ok(result)
+    }
+}
+
+fn entries(journal: &Journal) -> Result<Vec<Entry>, Failure> {
+    let entries = journal.entries().iter();
+    entries
+        .map(|entry| row(entry).ok_or(Failure::Internal))
+        .collect()
+}
+
+/// An entry as it is stored; `None` if its key is none for a store.
+pub(super) fn row(entry: &sterna_flow::Entry) -> Option<Entry> {
+    let key = Name::new(entry.key().as_str()).ok()?;
+    Some(Entry::new(key, entry.to_bytes()))
+}

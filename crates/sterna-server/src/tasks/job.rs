@@ -1,0 +1,173 @@
+//! One task in the hands of one worker.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::Serialize;
+use sterna_flow::{Asked, Build, Entry, Fingerprint, FlowId, Journal, Run, Way as FlowWay};
+use sterna_protocol::tool::CallToolResult;
+use sterna_store::{Claimed, Commit, Outcome, Phase, Question, Rest};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::Tasks;
+use super::desk::{Desk, Recorder};
+use super::keeper::{Keeper, Lost};
+use super::run::{End, Work};
+use super::v1::Stored;
+use crate::call::{Becoming, Facts, Request};
+use crate::core::Core;
+use crate::cx::Cx;
+use crate::edge::{Pass, Shutdown};
+use crate::failure::Failure;
+use crate::handler::Way;
+
+/// A task that was claimed, and what its worker needs.
+pub(super) struct Job {
+    pub(super) core: Arc<Core>,
+    pub(super) tasks: Arc<Tasks>,
+    pub(super) claimed: Claimed,
+    /// When the claim was asked for.
+    pub(super) since: Instant,
+    /// Rings when the task was answered or cancelled.
+    pub(super) bell: Arc<Notify>,
+    pub(super) shutdown: Shutdown,
+}
+
+impl Job {
+    /// Works on the task until it ends, waits, or is somebody else's.
+    pub(super) async fn run(self) {
+        let (tasks, claimed) = (Arc::clone(&self.tasks), &self.claimed);
+        let store = Arc::clone(&tasks.store);
+        let mut keeper = Keeper::new(store, claimed.lease, tasks.config.lease, self.since);
+        let retry = self.pause();
+        // A worker that has lost its lease says nothing more: the task is another's.
+        if self.see_to(&mut keeper, retry).await.is_ok() {
+            tasks.touched();
+        }
+    }
+
+    async fn see_to(self, keeper: &mut Keeper, retry: Duration) -> Result<(), Lost> {
+        let end = match self.begin() {
+            Ok(work) => work.go_on(keeper).await?,
+            Err(outcome) => End::Finished(outcome),
+        };
+        match end {
+            End::Parked => Ok(()),
+            End::Finished(outcome) => keeper.finish(outcome).await.map(drop),
+            End::HandedOver => {
+                let rested = keeper.rest(Commit::default(), Rest::HandOver).await;
+                rested.map(drop)
+            }
+            End::Retry => {
+                let rested = keeper.rest(Commit::default(), Rest::Retry(retry)).await;
+                rested.map(drop)
+            }
+        }
+    }
+
+    /// Takes the task up where its journal ends, or says how it ends instead.
+    fn begin(self) -> Result<Work, Outcome> {
+        let claimed = &self.claimed;
+        let task = claimed.lease.task;
+        let attempts = self.tasks.config.attempts;
+        if claimed.attempt > attempts && !claimed.summary.status.is_final() {
+            tracing::error!(target: "sterna::tasks", ?task, attempts, "MR0402: a task fails again and again");
+            return Err(failed(&Failure::Internal));
+        }
+        let unreadable = || {
+            tracing::error!(target: "sterna::tasks", ?task, "MR0403: a stored task cannot be read");
+            failed(&Failure::Internal)
+        };
+        let stored = Stored::read(&claimed.request).ok_or_else(unreadable)?;
+        let mut journal = self.journal().ok_or_else(unreadable)?;
+        journal.set_version(stored.version);
+        let entry = self.core.offers.tools.get(&stored.tool);
+        let way = Arc::clone(&entry.ok_or_else(unreadable)?.way);
+        let Way::Flow(handler) = &*way else {
+            return Err(unreadable());
+        };
+        let engine = self.tasks.engine(&self.core.engine);
+        let engine = engine.map_err(|_| failed(&Failure::Internal))?;
+        let build = if stored.build == self.core.build {
+            Build::Same
+        } else {
+            Build::Other
+        };
+        let caller = stored.caller();
+        let desk = Desk::new(Arc::clone(&self.tasks.store), claimed.lease);
+        let mut run = Run::new(engine, FlowId::new(*claimed.flow.as_bytes()))
+            .way(FlowWay::Task)
+            .resume(journal, 0, build)
+            .listener(Arc::clone(&desk) as _)
+            .journaling(Arc::new(Recorder(Arc::clone(&desk))));
+        if let Some(subject) = caller.principal().subject() {
+            run = run.principal(subject);
+        }
+        let request = Request::new(Facts {
+            core: Arc::clone(&self.core),
+            meta: stored.meta,
+            pass: Pass::unlimited(caller),
+            extensions: http::Extensions::new(),
+            reporter: None,
+            mistake: OnceLock::new(),
+            place: OnceLock::new(),
+            becoming: Becoming::default(),
+        });
+        let input = stored.arguments;
+        let driver = run.drive(|cx| handler(Cx::new(cx, request.clone()), &input));
+        let open = open_questions(claimed);
+        Ok(Work::new(self, stored.tool, request, driver, desk, open))
+    }
+
+    /// The journal as it was stored, entry by entry.
+    fn journal(&self) -> Option<Journal> {
+        let limits = &self.core.limits;
+        let entries = self.claimed.journal.iter();
+        let entries = entries.map(|entry| Entry::from_bytes(entry.value.clone(), limits).ok());
+        let entries: Vec<Entry> = entries.collect::<Option<_>>()?;
+        let asked = self.claimed.asked.iter();
+        let asked = asked
+            .filter(|asked| matches!(asked.phase, Phase::Open | Phase::Answered))
+            .map(|asked| Asked::new(asked.key.as_str(), Fingerprint::new(asked.fingerprint)));
+        Journal::from_entries(entries, asked).ok()
+    }
+
+    /// How long to wait before the task is tried again.
+    fn pause(&self) -> Duration {
+        let config = &self.tasks.config;
+        let doublings = self.claimed.attempt.saturating_sub(1).min(16);
+        let pause = config.first_retry.saturating_mul(1 << doublings);
+        pause.min(config.longest_retry)
+    }
+}
+
+/// The questions that are open. The store keeps their first wording, so that
+/// they need not be repeated.
+fn open_questions(claimed: &Claimed) -> BTreeMap<String, Question> {
+    let open = claimed.asked.iter();
+    open.filter(|asked| asked.phase == Phase::Open)
+        .map(|asked| {
+            let question = Question::new(asked.key.clone(), asked.fingerprint, Bytes::new());
+            (asked.key.as_str().to_owned(), question)
+        })
+        .collect()
+}
+
+/// The end of a task whose call failed (TASK-S4).
+pub(super) fn failed(failure: &Failure) -> Outcome {
+    let (_, error) = failure.to_wire();
+    Outcome::Failed(json(&error))
+}
+
+/// The end of a task whose call has a result.
+pub(super) fn completed(result: &CallToolResult) -> Outcome {
+    Outcome::Completed(json(result))
+}
+
+fn json(value: &impl Serialize) -> Bytes {
+    let bytes = serde_json::to_vec(value).expect("wire types have string keys only");
+    bytes.into()
+}

@@ -1,0 +1,105 @@
+//! Work that outlives its request: flows whose journal is in a store.
+//!
+//! A call becomes a row before it is answered (TASK-S5). Workers of any
+//! instance claim it, run its handler and commit every step before the handler
+//! sees it. A task that waits is put away whole, so that it costs nothing.
+
+mod config;
+mod create;
+mod desk;
+mod extension;
+mod failing;
+mod instants;
+mod job;
+mod keeper;
+mod mode;
+mod plugs;
+mod pool;
+mod ready;
+mod run;
+mod show;
+mod v1;
+mod watch;
+
+use std::sync::Arc;
+
+use ring::digest::{Context, SHA256};
+use sterna_flow::Engine;
+use sterna_seal::{Entropy, EntropyError, OsEntropy};
+use sterna_store::{Claimant, Principal, Store};
+use tokio::sync::{Notify, watch as channel};
+
+pub use config::TaskConfig;
+pub use mode::TaskMode;
+
+pub(crate) use create::Opening;
+pub(crate) use extension::extension;
+pub(crate) use pool::work;
+pub(crate) use ready::StoreReady;
+pub(crate) use watch::Watch;
+
+use crate::auth::Caller;
+use plugs::{FlowBlobs, FlowLedger};
+
+/// The store of a server, and everything that is kept beside it.
+pub(crate) struct Tasks {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) config: TaskConfig,
+    /// Whose tasks these are: servers that share a store keep apart.
+    realm: Vec<u8>,
+    /// Rings when there is a new task for a worker of this instance.
+    fresh: Notify,
+    /// Counts changes that this instance has made to any task.
+    changed: channel::Sender<u64>,
+}
+
+impl Tasks {
+    pub(crate) fn new(store: Arc<dyn Store>, config: TaskConfig, realm: Vec<u8>) -> Self {
+        Self {
+            store,
+            config,
+            realm,
+            fresh: Notify::new(),
+            changed: channel::Sender::new(0),
+        }
+    }
+
+    /// The engine for one run: as the server's, with a ledger and blobs.
+    ///
+    /// # Errors
+    ///
+    /// The operating system has no random bytes.
+    pub(crate) fn engine(&self, engine: &Engine) -> Result<Arc<Engine>, EntropyError> {
+        let claimant = Claimant::from_bytes(random()?);
+        let ledger = FlowLedger::new(Arc::clone(&self.store), claimant);
+        let blobs = FlowBlobs::new(Arc::clone(&self.store));
+        let engine = engine.clone();
+        Ok(Arc::new(
+            engine.ledger(Arc::new(ledger)).blobs(Arc::new(blobs)),
+        ))
+    }
+
+    /// Who a task belongs to (TASK-S26).
+    fn owner(&self, caller: &Caller) -> Principal {
+        let mut context = Context::new(&SHA256);
+        context.update(&(self.realm.len() as u64).to_be_bytes());
+        context.update(&self.realm);
+        context.update(&caller.principal().to_bytes());
+        let mut digest = [0; 32];
+        digest.copy_from_slice(context.finish().as_ref());
+        Principal::from_digest(digest)
+    }
+
+    /// Notes that a task has changed, for those who watch.
+    fn touched(&self) {
+        self.changed
+            .send_modify(|count| *count = count.wrapping_add(1));
+    }
+}
+
+/// Sixteen bytes that nobody can predict.
+fn random() -> Result<[u8; 16], EntropyError> {
+    let mut bytes = [0; 16];
+    OsEntropy.fill(&mut bytes)?;
+    Ok(bytes)
+}

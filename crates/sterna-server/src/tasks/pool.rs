@@ -1,0 +1,185 @@
+//! The workers of one instance: who looks for work, and how much of it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
+use sterna_store::{Backoff, Claim, Name, Sweep, Targets, TaskId, Wakeup};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::job::Job;
+use super::{Tasks, random};
+use crate::core::Core;
+use crate::edge::Shutdown;
+
+/// Works on tasks until `shutdown` begins, then lets go of them.
+pub(crate) async fn work(core: Arc<Core>, shutdown: Shutdown) {
+    let Some(tasks) = core.tasks.clone() else {
+        return;
+    };
+    let Some(worker) = worker_name(&core) else {
+        tracing::error!(target: "sterna::tasks", "a worker has no name");
+        return;
+    };
+    let targets: Vec<Name> = core
+        .task_tools()
+        .filter_map(|name| Name::new(name).ok())
+        .collect();
+    let mut claim = Claim::new(worker, tasks.config.lease);
+    claim.targets = Targets::Only(targets);
+    let pool = Pool {
+        core,
+        tasks,
+        shutdown,
+        claim,
+        jobs: JoinSet::new(),
+        bells: HashMap::new(),
+    };
+    pool.run().await;
+}
+
+struct Pool {
+    core: Arc<Core>,
+    tasks: Arc<Tasks>,
+    shutdown: Shutdown,
+    claim: Claim,
+    jobs: JoinSet<TaskId>,
+    /// Rung when a task that runs here was answered or cancelled.
+    bells: HashMap<TaskId, Arc<Notify>>,
+}
+
+impl Pool {
+    async fn run(mut self) {
+        let tasks = Arc::clone(&self.tasks);
+        let shutdown = self.shutdown.clone();
+        let mut wakeups = tasks.store.wakeups();
+        let longest = tasks.config.longest_poll;
+        let mut backoff = Backoff::new(SHORTEST_POLL.min(longest), longest);
+        let mut sweep_at = Instant::now();
+        while !shutdown.has_begun() {
+            if self.take_work().await {
+                backoff.reset();
+            }
+            tokio::select! {
+                () = shutdown.begun() => break,
+                Some(done) = self.jobs.join_next() => self.done(done),
+                () = tasks.fresh.notified() => backoff.reset(),
+                wakeup = wakeups.next() => {
+                    self.ring(wakeup);
+                    backoff.reset();
+                }
+                () = tokio::time::sleep(backoff.pause(jitter())) => {}
+                () = tokio::time::sleep_until(sweep_at) => {
+                    sweep(&tasks).await;
+                    // Jitter, so that a fleet does not sweep in step.
+                    sweep_at = Instant::now() + Backoff::new(tasks.config.sweep, tasks.config.sweep).pause(jitter());
+                }
+            }
+        }
+        while let Some(done) = self.jobs.join_next().await {
+            self.done(done);
+        }
+    }
+
+    /// Claims as much as there is room for; says whether there was anything.
+    async fn take_work(&mut self) -> bool {
+        let room = self.tasks.config.workers.saturating_sub(self.jobs.len());
+        let Ok(limit @ 1..) = u32::try_from(room) else {
+            return false;
+        };
+        let since = Instant::now();
+        self.claim.limit = limit.min(MOST_AT_ONCE);
+        let claimed = match self.tasks.store.claim(self.claim.clone()).await {
+            Ok(claimed) => claimed,
+            Err(error) => {
+                let cause: &dyn std::error::Error = &error;
+                let code = error.code().unwrap_or("MR0404");
+                tracing::warn!(target: "sterna::tasks", code, error = cause, "no work can be claimed");
+                return false;
+            }
+        };
+        let any = !claimed.is_empty();
+        for claimed in claimed {
+            let task = claimed.lease.task;
+            let bell = Arc::new(Notify::new());
+            self.bells.insert(task, Arc::clone(&bell));
+            let job = Job {
+                core: Arc::clone(&self.core),
+                tasks: Arc::clone(&self.tasks),
+                claimed,
+                since,
+                bell,
+                shutdown: self.shutdown.clone(),
+            };
+            self.jobs.spawn(async move {
+                job.run().await;
+                task
+            });
+        }
+        any
+    }
+
+    fn ring(&self, wakeup: Wakeup) {
+        match wakeup {
+            Wakeup::Task(task) => {
+                if let Some(bell) = self.bells.get(&task) {
+                    bell.notify_one();
+                }
+            }
+            _ => self.bells.values().for_each(|bell| bell.notify_one()),
+        }
+    }
+
+    fn done(&mut self, done: Result<TaskId, tokio::task::JoinError>) {
+        match done {
+            Ok(task) => {
+                self.bells.remove(&task);
+            }
+            // The panic hook has said what and where; the lease will run out.
+            Err(error) => {
+                tracing::error!(target: "sterna::tasks", %error, "a worker broke down");
+            }
+        }
+    }
+}
+
+/// Fails and forgets what has had its time.
+async fn sweep(tasks: &Tasks) {
+    let expired = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "The task has expired");
+    let expired = serde_json::to_vec(&expired).expect("an error holds JSON only");
+    let store = &tasks.store;
+    let swept = async {
+        store.sweep_tasks(Sweep::new(Bytes::from(expired))).await?;
+        store.sweep_ledger(MOST_SWEPT).await?;
+        store.sweep_blobs(MOST_SWEPT).await
+    };
+    if let Err(error) = swept.await {
+        let cause: &dyn std::error::Error = &error;
+        tracing::warn!(target: "sterna::tasks", error = cause, "what has had its time cannot be swept");
+    }
+    tasks.touched();
+}
+
+fn worker_name(core: &Core) -> Option<Name> {
+    let id = u32::from_be_bytes(random().ok()?.first_chunk().copied()?);
+    let mut name = core.info.name.clone();
+    name.truncate(name.floor_char_boundary(200));
+    Name::new(format!("{name}-{id:08x}")).ok()
+}
+
+fn jitter() -> u64 {
+    let bytes = random().unwrap_or_default();
+    bytes.first_chunk().copied().map_or(0, u64::from_be_bytes)
+}
+
+/// Work is looked for this soon after the last was found.
+const SHORTEST_POLL: Duration = Duration::from_millis(50);
+
+/// One claim takes no more, so that instances share what there is.
+const MOST_AT_ONCE: u32 = 8;
+
+const MOST_SWEPT: u32 = 1000;

@@ -1,0 +1,322 @@
+//! The handler of a task, poll by poll.
+
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use sterna_flow::{Changes, Driver, Error, OpenQuestion, Outcome as Ending, PlugError, Remote};
+use sterna_protocol::capabilities::ClientCapabilities;
+use sterna_protocol::tool::CallToolResult;
+use sterna_store::{Answer, Commit, Name, News, Outcome, Question, Rest, Rested};
+use tokio::time::{Instant, Sleep};
+
+use super::desk::Desk;
+use super::job::{Job, completed, failed};
+use super::keeper::{Keeper, Lost};
+use crate::call::Request;
+use crate::cx::{CANNOT_ASK, Envelope};
+use crate::failure::Failure;
+use crate::modern::finish_tool;
+use crate::rounds::{flow_now, gate};
+
+pub(super) type Running =
+    Driver<'static, dyn Future<Output = Result<CallToolResult, Failure>> + Send>;
+
+/// How a worker lets go of a task.
+pub(super) enum End {
+    Finished(Outcome),
+    HandedOver,
+    Parked,
+    Retry,
+}
+
+/// What a worker has to see to.
+enum Turn {
+    Asked(Changes),
+    Ended(Ending<CallToolResult, Failure>),
+    Idle,
+    /// There may be news: the bell rang, or the last commit brought some.
+    News,
+    Renew,
+    /// The server is going away, or has waited for long enough.
+    Leave,
+}
+
+/// A task that is being worked on.
+pub(super) struct Work {
+    job: Job,
+    tool: String,
+    request: Request,
+    driver: Running,
+    remote: Remote<'static>,
+    desk: std::sync::Arc<Desk>,
+    /// What the client is asked, as the store will know it.
+    open: BTreeMap<String, Question>,
+    leave_at: Option<Instant>,
+}
+
+impl Work {
+    pub(super) fn new(
+        job: Job,
+        tool: String,
+        request: Request,
+        driver: Running,
+        desk: std::sync::Arc<Desk>,
+        open: BTreeMap<String, Question>,
+    ) -> Self {
+        Self {
+            remote: driver.remote(),
+            job,
+            tool,
+            request,
+            driver,
+            desk,
+            open,
+            leave_at: None,
+        }
+    }
+
+    /// Goes on until the task ends, waits, or must be let go of.
+    pub(super) async fn go_on(mut self, keeper: &mut Keeper) -> Result<End, Lost> {
+        if self.job.claimed.summary.status.is_final() {
+            self.remote.cancel();
+        }
+        let answers = std::mem::take(&mut self.job.claimed.answers);
+        self.hand_in(answers);
+        loop {
+            let turn = self.next(keeper).await;
+            if let Some(mistake) = self.request.mistake() {
+                tracing::error!(target: "sterna::tasks", tool = self.tool, "MR0201: {mistake}");
+                return Ok(End::Finished(failed(&Failure::Internal)));
+            }
+            match turn {
+                Turn::Ended(ending) => return Ok(self.end(ending)),
+                Turn::Asked(changes) => {
+                    if let Some(end) = self.ask(changes, keeper).await? {
+                        return Ok(end);
+                    }
+                }
+                Turn::Idle => {
+                    if let Some(end) = self.put_away(keeper).await? {
+                        return Ok(end);
+                    }
+                }
+                Turn::News => match self.desk.take_news() {
+                    Some(news) => self.hear(news),
+                    None => self.ask_for_news(keeper).await?,
+                },
+                Turn::Renew => self.ask_for_news(keeper).await?,
+                Turn::Leave => match self.leave_at {
+                    // Whatever runs has some time left to come to a point where it can go.
+                    None => {
+                        self.remote.shed();
+                        self.leave_at = Some(Instant::now() + self.job.tasks.config.drain);
+                    }
+                    Some(_) => return Ok(End::HandedOver),
+                },
+            }
+        }
+    }
+
+    /// Polls the handler until there is something to see to.
+    async fn next(&mut self, keeper: &Keeper) -> Turn {
+        let Self {
+            driver, desk, job, ..
+        } = self;
+        let leave_at = self.leave_at;
+        let mut timer = pin!(None::<Sleep>);
+        let turn = std::future::poll_fn(|cx| {
+            loop {
+                if let Poll::Ready(ending) = driver.poll(flow_now(), cx) {
+                    return Poll::Ready(Turn::Ended(ending));
+                }
+                if desk.has_news() {
+                    return Poll::Ready(Turn::News);
+                }
+                let changes = driver.changes();
+                if !changes.opened.is_empty() || !changes.withdrawn.is_empty() {
+                    return Poll::Ready(Turn::Asked(changes));
+                }
+                if driver.is_idle() {
+                    return Poll::Ready(Turn::Idle);
+                }
+                let Some(wake) = driver.next_wake() else {
+                    return Poll::Pending;
+                };
+                timer.set(Some(tokio::time::sleep(flow_now().until(wake))));
+                let over = timer.as_mut().as_pin_mut();
+                if !over.is_some_and(|timer| timer.poll(cx).is_ready()) {
+                    return Poll::Pending;
+                }
+            }
+        });
+        let leaving = async {
+            match leave_at {
+                None => job.shutdown.begun().await,
+                Some(at) => tokio::time::sleep_until(at).await,
+            }
+        };
+        tokio::select! {
+            biased;
+            turn = turn => turn,
+            () = tokio::time::sleep_until(keeper.renew_at()) => Turn::Renew,
+            () = job.bell.notified() => Turn::News,
+            () = leaving => Turn::Leave,
+        }
+    }
+
+    async fn ask_for_news(&mut self, keeper: &mut Keeper) -> Result<(), Lost> {
+        if let Some(news) = keeper.renew().await? {
+            self.hear(news);
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, news: News) {
+        if news.status.is_final() {
+            self.remote.cancel();
+        }
+        self.hand_in(news.answers);
+    }
+
+    fn hand_in(&mut self, answers: Vec<Answer>) {
+        let now = flow_now();
+        for Answer { key, response, .. } in self.desk.unseen(answers) {
+            self.open.remove(key.as_str());
+            if !self.driver.answer(key.as_str(), response, now) {
+                self.desk.ignore(key);
+            }
+        }
+    }
+
+    /// Puts questions to the client, or answers them in its place if it cannot
+    /// be asked.
+    async fn ask(&mut self, changes: Changes, keeper: &Keeper) -> Result<Option<End>, Lost> {
+        for key in changes.withdrawn {
+            self.open.remove(key.as_str());
+        }
+        let mut needed = ClientCapabilities::default();
+        for question in changes.opened {
+            if let Some(missing) = self.put(&question) {
+                gate::add(&mut needed, missing);
+            }
+        }
+        if needed != ClientCapabilities::default() {
+            let failure = Failure::Capability(Box::new(needed));
+            return Ok(Some(End::Finished(failed(&failure))));
+        }
+        // A handler that waits for nothing else is put away with its questions at once.
+        if !self.driver.is_idle() {
+            let news = keeper.append(self.commit()).await?;
+            self.job.tasks.touched();
+            self.hear(news);
+        }
+        Ok(None)
+    }
+
+    /// Puts one question; says what the client lacks if it cannot be asked.
+    fn put(&mut self, question: &OpenQuestion) -> Option<ClientCapabilities> {
+        let key = question.key.as_str();
+        let (Some(envelope), Ok(name)) = (Envelope::read(&question.request), Name::new(key)) else {
+            return None;
+        };
+        match gate::missing(self.request.capabilities(), &envelope.request) {
+            None => {
+                let fingerprint = *question.fingerprint.as_bytes();
+                // What is left of the envelope is the request as the client gets it.
+                let request = question.request.slice(1..);
+                let question = Question::new(name, fingerprint, request);
+                self.open.insert(key.to_owned(), question);
+                None
+            }
+            Some(_) if envelope.has_fallback => {
+                let cannot = Bytes::from_static(CANNOT_ASK);
+                self.driver.answer(key, cannot, flow_now());
+                None
+            }
+            missing => missing,
+        }
+    }
+
+    /// Gives a task back that waits, so that it costs nothing meanwhile.
+    async fn put_away(&mut self, keeper: &mut Keeper) -> Result<Option<End>, Lost> {
+        let wait = self.driver.next_wake().map(|wake| flow_now().until(wake));
+        let linger = self.job.tasks.config.linger;
+        let rest = match wait {
+            Some(wait) if self.open.is_empty() && wait <= linger => {
+                self.linger(wait, keeper).await?;
+                return Ok(None);
+            }
+            None if self.open.is_empty() => {
+                self.linger(linger, keeper).await?;
+                return Ok(None);
+            }
+            Some(wait) => Rest::For(wait),
+            None => Rest::ForAnswers,
+        };
+        match keeper.rest(self.commit(), rest).await? {
+            Rested::Awake(news) => {
+                self.hear(news);
+                Ok(None)
+            }
+            _ => Ok(Some(End::Parked)),
+        }
+    }
+
+    /// Waits for a moment that is not worth putting the task away.
+    async fn linger(&mut self, wait: Duration, keeper: &mut Keeper) -> Result<(), Lost> {
+        tokio::select! {
+            () = tokio::time::sleep(wait) => return Ok(()),
+            () = self.job.bell.notified() => {}
+            () = tokio::time::sleep_until(keeper.renew_at()) => {}
+        }
+        self.ask_for_news(keeper).await
+    }
+
+    fn commit(&self) -> Commit {
+        self.desk.commit().asking(self.open.values().cloned())
+    }
+
+    fn end(&mut self, ending: Ending<CallToolResult, Failure>) -> End {
+        for diagnostic in self.driver.take_diagnostics() {
+            tracing::warn!(target: "sterna::tasks", tool = self.tool, "{diagnostic}");
+        }
+        match ending {
+            Ending::Finished(mut result) => {
+                let finished = finish_tool(&self.job.core, &self.tool, &mut result);
+                End::Finished(match finished {
+                    Ok(()) => completed(&result),
+                    Err(failure) => failed(&failure),
+                })
+            }
+            // TASK-S24
+            Ending::Failed(Failure::Tool(text)) => {
+                End::Finished(completed(&CallToolResult::error(text)))
+            }
+            Ending::Failed(failure) => End::Finished(failed(&failure)),
+            Ending::Cancelled => End::Finished(Outcome::Cancelled),
+            Ending::Shed(_) => End::HandedOver,
+            Ending::Stopped(error) => self.stopped(&error),
+            _ => End::Finished(failed(&Failure::Internal)),
+        }
+    }
+
+    fn stopped(&self, error: &Error) -> End {
+        if let Error::Plug {
+            source: PlugError::FenceLost,
+            ..
+        } = error
+        {
+            // Nothing is written any more: giving the task back is refused, and that is fine.
+            return End::Parked;
+        }
+        // The text may hold what a panic said; it is for the log alone.
+        tracing::error!(target: "sterna::tasks", tool = self.tool, "{error}");
+        match error {
+            Error::Plug { .. } | Error::Transient { .. } => End::Retry,
+            _ => End::Finished(failed(&Failure::Internal)),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A task of a store as clients see it.
+
+use sterna_protocol::input::{InputRequest, InputRequests};
+use sterna_protocol::json::RawObject;
+use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
+use sterna_protocol::tasks::{DetailedTask, Task as WireTask, TaskState, TaskStatus};
+use sterna_store::{Outcome, Question, Status, Summary, Task};
+
+use super::Tasks;
+use super::instants::iso;
+
+impl Tasks {
+    /// What every message about a task says.
+    pub(super) fn head(&self, summary: &Summary) -> WireTask {
+        let mut task = WireTask::new(summary.id.to_string(), iso(summary.created_at));
+        task.last_updated_at = iso(summary.updated_at);
+        task.status = match summary.status {
+            Status::Working => TaskStatus::Working,
+            Status::InputRequired => TaskStatus::InputRequired,
+            Status::Completed => TaskStatus::Completed,
+            Status::Failed => TaskStatus::Failed,
+            Status::Cancelled => TaskStatus::Cancelled,
+        };
+        let ttl = summary.expires_at.map(|end| end - summary.created_at);
+        task.ttl_ms = ttl.map(millis);
+        task.poll_interval_ms = Some(millis(self.config.poll_interval).max(1));
+        task.status_message = summary.note.as_ref().map(|note| note.as_str().to_owned());
+        task
+    }
+
+    /// The task with what came of it (TASK-S7 to TASK-S11).
+    pub(super) fn detailed(&self, task: &Task) -> DetailedTask {
+        let mut head = self.head(&task.summary);
+        let state = match task.summary.status {
+            Status::Working => TaskState::Working,
+            Status::InputRequired => TaskState::InputRequired(requests(&task.questions)),
+            Status::Cancelled => TaskState::Cancelled,
+            Status::Completed => match payload::<RawObject>(task) {
+                Some(result) => TaskState::Completed(result),
+                None => TaskState::Failed(unreadable()),
+            },
+            Status::Failed => {
+                let error = payload(task).unwrap_or_else(unreadable);
+                // TASK-S23
+                head.status_message = Some(error.message.clone());
+                TaskState::Failed(error)
+            }
+        };
+        DetailedTask::new(head, state)
+    }
+}
+
+fn payload<T: serde::de::DeserializeOwned>(task: &Task) -> Option<T> {
+    let bytes = task.outcome.as_ref().and_then(Outcome::payload)?;
+    serde_json::from_slice(bytes).ok()
+}
+
+/// TASK-S8. What a worker stored is a request; anything else is not shown.
+fn requests(questions: &[Question]) -> InputRequests {
+    let mut requests = InputRequests::new();
+    for question in questions {
+        if let Ok(request) = serde_json::from_slice::<InputRequest>(&question.request) {
+            requests.insert(question.key.as_str(), request);
+        }
+    }
+    requests
+}
+
+fn unreadable() -> ErrorObject {
+    ErrorObject::new(ErrorCode::INTERNAL_ERROR, "Internal error")
+}
+
+fn millis(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

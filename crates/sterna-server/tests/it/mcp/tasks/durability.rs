@@ -1,0 +1,248 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+use sterna_server::{Cx, Server, TaskMode, Tool, ToolError};
+use tokio::sync::Notify;
+
+use super::super::accept;
+use super::{Fleet, said};
+
+/// What handlers did to the world, and what they wait for.
+#[derive(Default)]
+struct World {
+    done: Mutex<Vec<&'static str>>,
+    alive: AtomicUsize,
+    tries: AtomicUsize,
+    gate: Notify,
+}
+
+impl World {
+    fn did(&self, what: &'static str) {
+        self.done.lock().unwrap().push(what);
+    }
+
+    fn done(&self) -> String {
+        self.done.lock().unwrap().join(" ")
+    }
+}
+
+/// A handler that is in memory.
+struct Alive(Arc<World>);
+
+impl Alive {
+    fn new(world: &Arc<World>) -> Self {
+        world.alive.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(world))
+    }
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.alive.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+async fn reserve(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    let world = cx.state::<Arc<World>>();
+    let _alive = Alive::new(world);
+    let (reserved, undone) = (Arc::clone(world), Arc::clone(world));
+    cx.step("reserve", || async move {
+        reserved.did("reserve");
+        Ok::<_, ToolError>(())
+    })
+    .await?;
+    cx.undo("reserve", move |_| async move {
+        undone.did("undo");
+        Ok::<_, ToolError>(())
+    });
+    let name: String = cx.ask("name", "For whom?").await?;
+    let paid = Arc::clone(cx.state::<Arc<World>>());
+    cx.once("pay", |_| async move {
+        paid.did("pay");
+        Ok::<_, ToolError>(())
+    })
+    .await?;
+    Ok(name)
+}
+
+/// Its first step hangs until the gate opens.
+async fn hang(cx: Cx<'_>, (): ()) -> Result<&'static str, ToolError> {
+    let world = Arc::clone(cx.state::<Arc<World>>());
+    cx.step("first", || async move {
+        world.did("begin");
+        world.gate.notified().await;
+        world.did("end");
+        Ok::<_, ToolError>(())
+    })
+    .await?;
+    Ok("hung")
+}
+
+async fn flaky(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    let tries = cx
+        .state::<Arc<World>>()
+        .tries
+        .fetch_add(1, Ordering::SeqCst);
+    cx.sleep("nap", Duration::from_millis(1)).await;
+    Ok(tries.to_string())
+}
+
+fn server(world: &Arc<World>) -> Server {
+    Server::new("durable", "1")
+        .state(Arc::clone(world))
+        .offer(Tool::new("reserve", "", reserve).task(TaskMode::Always))
+        .offer(
+            Tool::new("short", "", reserve)
+                .task(TaskMode::Always)
+                .task_ttl(Duration::from_secs(60)),
+        )
+        .offer(Tool::new("hang", "", hang).task(TaskMode::Always))
+        .offer(Tool::new("flaky", "", flaky).task(TaskMode::Always))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_waits_is_not_in_memory_and_goes_on_anywhere() {
+    let world = Arc::new(World::default());
+    let mut fleet = Fleet::new();
+    let client = fleet.instance(server(&world));
+    let task = client.begin("reserve", json!({})).await;
+    client.until(&task, &["input_required"]).await;
+    assert_eq!(world.alive.load(Ordering::SeqCst), 0);
+    fleet.kill().await;
+    let elsewhere = fleet.instance(server(&world));
+    let answer = json!({"name": accept(json!({"name": "Ada"}))});
+    elsewhere.update(&task, answer).await;
+    assert_eq!(said(&elsewhere.ended(&task).await), "Ada");
+    // What was committed is not done again.
+    assert_eq!(world.done(), "reserve pay");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_task_is_undone() {
+    let world = Arc::new(World::default());
+    let mut fleet = Fleet::new();
+    let client = fleet.instance(server(&world));
+    let task = client.begin("reserve", json!({})).await;
+    client.until(&task, &["input_required"]).await;
+    for _ in 0..2 {
+        let reply = client.send("tasks/cancel", json!({"taskId": task})).await;
+        let acknowledged = reply.into_result();
+        assert_eq!(acknowledged["resultType"], "complete");
+        assert_eq!(acknowledged.as_object().unwrap().len(), 2);
+    }
+    assert_eq!(client.look(&task).await["status"], "cancelled");
+    while world.done() != "reserve undo" {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    assert_eq!(world.done(), "reserve undo");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_whose_time_is_up_fails_and_is_undone() {
+    let world = Arc::new(World::default());
+    let mut fleet = Fleet::new();
+    let client = fleet.instance(server(&world));
+    let task = client.begin("short", json!({})).await;
+    let shown = client.until(&task, &["input_required"]).await;
+    assert_eq!(shown["ttlMs"], 60_000);
+    let shown = client.ended(&task).await;
+    assert_eq!(shown["status"], "failed");
+    assert_eq!(shown["statusMessage"], "The task has expired");
+    while world.done() != "reserve undo" {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    let gone = client.send("tasks/get", json!({"taskId": task})).await;
+    assert_eq!(gone.error(), r#"200 -32602 "Unknown task""#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_of_a_dead_worker_is_taken_over_when_its_lease_ends() {
+    let world = Arc::new(World::default());
+    let mut fleet = Fleet::new();
+    let client = fleet.instance(server(&world));
+    let task = client.begin("hang", json!({})).await;
+    while world.done() != "begin" {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    fleet.kill().await;
+    world.gate.notify_one();
+    let elsewhere = fleet.instance(server(&world));
+    assert_eq!(said(&elsewhere.ended(&task).await), "hung");
+    assert_eq!(world.done(), "begin begin end");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_step_keeps_its_lease() {
+    let world = Arc::new(World::default());
+    let mut fleet = Fleet::new();
+    let client = fleet.instance(server(&world));
+    let task = client.begin("hang", json!({})).await;
+    tokio::time::sleep(Duration::from_secs(300)).await;
+    world.gate.notify_one();
+    assert_eq!(said(&client.ended(&task).await), "hung");
+    assert_eq!(world.done(), "begin end");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_stops_a_step_that_runs() {
+    let world = Arc::new(World::default());
+    let mut fleet = Fleet::new();
+    let client = fleet.instance(server(&world));
+    let task = client.begin("hang", json!({})).await;
+    while world.done() != "begin" {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    client.send("tasks/cancel", json!({"taskId": task})).await;
+    assert_eq!(client.look(&task).await["status"], "cancelled");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_kills_its_workers_fails_in_the_end() {
+    let world = Arc::new(World::default());
+    let mut fleet = Fleet::new();
+    let front = fleet.front(server(&world));
+    let task = front.begin("hang", json!({})).await;
+    for tries in 1..=3 {
+        fleet.instance(server(&world));
+        while world.done().matches("begin").count() < tries {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        fleet.kill().await;
+    }
+    fleet.instance(server(&world));
+    let shown = front.ended(&task).await;
+    assert_eq!(shown["error"]["code"], -32603);
+    assert_eq!(world.done().matches("begin").count(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_sleeps_a_little_stays_where_it_is() {
+    let world = Arc::new(World::default());
+    let mut fleet = Fleet::new();
+    let client = fleet.instance(server(&world));
+    let task = client.begin("flaky", json!({})).await;
+    assert_eq!(said(&client.ended(&task).await), "0");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_stops_hands_its_work_over_at_once() {
+    let world = Arc::new(World::default());
+    let mut fleet = Fleet::new();
+    let client = fleet.instance(server(&world));
+    let task = client.begin("hang", json!({})).await;
+    while world.done() != "begin" {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    client.edge.shutdown().begin();
+    fleet.settled().await;
+    world.gate.notify_one();
+    let since = tokio::time::Instant::now();
+    let elsewhere = fleet.instance(server(&world));
+    assert_eq!(said(&elsewhere.ended(&task).await), "hung");
+    // Far less than what is left of the lease.
+    assert!(since.elapsed() < Duration::from_secs(5));
+}
