@@ -103,6 +103,9 @@ impl<'a> Cx<'a> {
     /// Sends the user to `url`, for what must not pass through the client:
     /// credentials, payments. Done when the user has agreed to go there; what
     /// they did there the server learns from its own page.
+    ///
+    /// The page is `https`, or on this machine; any other fails the call, and
+    /// the log says why (MR0602).
     #[track_caller]
     pub fn ask_url(&self, key: &str, message: impl Into<String>, url: Uri) -> Ask<'a, ()> {
         let params = ElicitRequestUrlParams::new(message, url);

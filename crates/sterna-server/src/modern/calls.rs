@@ -10,7 +10,7 @@ use sterna_protocol::caching::CacheScope;
 use sterna_protocol::input::{InputResponses, RequestState};
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::meta::{RequestMeta, ResultMeta};
-use sterna_protocol::prompt::GetPromptRequestParams;
+use sterna_protocol::prompt::{GetPromptRequestParams, GetPromptResult};
 use sterna_protocol::resource::{ReadResourceRequestParams, ReadResourceResult};
 use sterna_protocol::result::{Complete, Outcome};
 use sterna_protocol::tool::{CallToolRequestParams, CallToolResult};
@@ -22,6 +22,7 @@ use crate::edge::{EdgeBody, Inbound, outbox, reply};
 use crate::failure::Failure;
 use crate::rounds::{Reporter, Round, Wanted};
 use crate::tasks::Opening;
+use crate::telemetry::Operation;
 
 pub(super) async fn tool(
     core: Arc<Core>,
@@ -31,19 +32,27 @@ pub(super) async fn tool(
 ) -> Response<EdgeBody> {
     let wanted = match Wanted::tool(&core, params.name, params.arguments) {
         Ok(wanted) => wanted,
-        Err(failure) => return failed(&core, id, failure).plain(inbound.accepts),
+        Err(failure) => {
+            let answer = early(&core, "tools/call", id, &params.meta, failure);
+            return answer.plain(inbound.accepts);
+        }
     };
     let plan = core.offers.tools.get(&wanted.target.name);
     let plan = plan.map_or_else(Default::default, |entry| entry.task);
     let may_become_task = match plan.mode.decide(&params.meta.client_capabilities) {
         Ok(becomes) => becomes && core.tasks.is_some(),
-        Err(failure) => return failed(&core, id, failure).plain(inbound.accepts),
+        Err(failure) => {
+            let answer = early(&core, "tools/call", id, &params.meta, failure);
+            return answer.plain(inbound.accepts);
+        }
     };
     if may_become_task
         && params.request_state.is_none()
         && !plan.asks_first
         && let Some(tasks) = &core.tasks
     {
+        let tool = Some(wanted.target.name.as_str());
+        let mut operation = Operation::begin(&core, "tools/call", tool, &id, &params.meta);
         let opening = Opening {
             caller: inbound.pass.caller(),
             meta: params.meta,
@@ -51,11 +60,12 @@ pub(super) async fn tool(
             arguments: wanted.input,
             begun: None,
         };
-        return match tasks.create(&core, opening).await {
+        let answer = match tasks.create(&core, opening).await {
             Ok(created) => Answer::done(id, &created),
             Err(failure) => Answer::failed(Some(&id), &failure),
-        }
-        .plain(inbound.accepts);
+        };
+        operation.end(answer.ended());
+        return answer.plain(inbound.accepts);
     }
     let sent = Sent {
         meta: params.meta,
@@ -112,7 +122,7 @@ struct Sent {
 
 /// Plays the round and gives its outcome the shape it needs: a document, or an
 /// event stream once the handler has something to say.
-async fn run<T: Serialize + Send + 'static>(
+async fn run<T: MayFail + Serialize + Send + 'static>(
     core: Arc<Core>,
     inbound: Inbound,
     id: RequestId,
@@ -122,8 +132,13 @@ async fn run<T: Serialize + Send + 'static>(
 ) -> Response<EdgeBody> {
     let wanted = match wanted {
         Ok(wanted) => wanted,
-        Err(failure) => return failed(&core, id, failure).plain(inbound.accepts),
+        Err(failure) => {
+            let answer = early(&core, T::METHOD, id, &sent.meta, failure);
+            return answer.plain(inbound.accepts);
+        }
     };
+    let target = &wanted.target;
+    let operation = Operation::begin(&core, target.method, Some(&target.name), &id, &sent.meta);
     let Inbound {
         head,
         pass,
@@ -142,6 +157,7 @@ async fn run<T: Serialize + Send + 'static>(
         extensions: head.extensions,
         reporter: reporter.map(Arc::new),
         mistake: OnceLock::new(),
+        place: OnceLock::new(),
         becoming: Becoming::allowed(sent.may_become_task),
     });
     let name = wanted.target.name.clone();
@@ -155,7 +171,7 @@ async fn run<T: Serialize + Send + 'static>(
         traceparent,
         shutdown,
     };
-    let call = Box::pin(async move {
+    let call = Box::pin(operation.watch(async move {
         let played = tokio::time::timeout_at(deadline.into(), round.play(&wanted.way)).await;
         let outcome = match played {
             Err(_) => Err(Failure::TimedOut),
@@ -164,13 +180,18 @@ async fn run<T: Serialize + Send + 'static>(
             }
             Ok(outcome) => outcome,
         };
-        match outcome {
+        let answer = match outcome {
+            Ok(Outcome::Complete(result)) if result.is_failed_tool() => {
+                Answer::done(id, &Complete(result)).of_failed_tool()
+            }
             Ok(Outcome::Complete(result)) => Answer::done(id, &Complete(result)),
             Ok(Outcome::InputRequired(required)) => Answer::done(id, &required),
             Ok(Outcome::Extension(created)) => Answer::done(id, &created),
             Err(failure) => failed(&core, id, failure),
-        }
-    });
+        };
+        let ended = answer.ended();
+        (answer, ended)
+    }));
     if !accepts.events() {
         return call.await.plain(accepts);
     }
@@ -184,12 +205,52 @@ async fn run<T: Serialize + Send + 'static>(
     .await
 }
 
+/// A result that may itself say that something failed.
+trait MayFail {
+    /// What it is the result of.
+    const METHOD: &'static str;
+
+    fn is_failed_tool(&self) -> bool {
+        false
+    }
+}
+
+impl MayFail for CallToolResult {
+    const METHOD: &'static str = "tools/call";
+
+    fn is_failed_tool(&self) -> bool {
+        self.is_error == Some(true)
+    }
+}
+
+impl MayFail for GetPromptResult {
+    const METHOD: &'static str = "prompts/get";
+}
+
+impl MayFail for ReadResourceResult {
+    const METHOD: &'static str = "resources/read";
+}
+
+/// Answers a call that fails before it begins, and has it seen.
+fn early(
+    core: &Arc<Core>,
+    method: &'static str,
+    id: RequestId,
+    meta: &RequestMeta,
+    failure: Failure,
+) -> Answer {
+    let mut operation = Operation::begin(core, method, None, &id, meta);
+    let answer = failed(core, id, failure);
+    operation.end(answer.ended());
+    answer
+}
+
 fn failed(core: &Core, id: RequestId, failure: Failure) -> Answer {
     match failure {
         Failure::Tool(text) => {
             let mut result = CallToolResult::error(text);
             sign(core, &mut result.meta);
-            Answer::done(id, &Complete(result))
+            Answer::done(id, &Complete(result)).of_failed_tool()
         }
         failure => Answer::failed(Some(&id), &failure),
     }

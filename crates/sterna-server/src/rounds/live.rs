@@ -86,7 +86,7 @@ fn put<T, L: Line>(
     line: &L,
 ) -> Result<bool, Failure> {
     if let Some(mistake) = round.request.mistake() {
-        tracing::error!(target: "sterna::rounds", name = round.target.name, "MR0201: {mistake}");
+        tracing::error!(target: "sterna::rounds", name = round.shown(), "MR0201: {mistake}");
         return Err(Failure::Internal);
     }
     let changes = driver.changes();

@@ -10,8 +10,11 @@ use sterna_seal::{
 };
 
 use super::{Round, now, v1};
+use crate::around::{RoundEnd, may_go_on};
+use crate::call::{Place, Request};
 use crate::core::Core;
 use crate::failure::Failure;
+use crate::telemetry::trace_id;
 
 /// What a state says beyond what the seal itself keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,41 +57,71 @@ impl Thread {
         let Some(state) = &round.state else {
             let flow = FlowId::mint(&binding, now(), &mut ThreadEntropy);
             let flow = flow.map_err(|error| broken("no flow can be begun", &error))?;
-            return Ok(Self {
+            return Self {
                 binding,
                 flow,
                 round: 0,
                 before: None,
                 payload: None,
-            });
+            }
+            .settle(round);
         };
         let claims = round
             .core
             .keys
             .current()
             .open(state.as_str(), &binding, now())
-            .map_err(refused)?;
+            .map_err(|reason| refused(&round.core, reason))?;
         let payload = claims.content.inline();
         let payload = payload
-            .ok_or_else(|| refused(OpenError::BlobGone))?
+            .ok_or_else(|| refused(&round.core, OpenError::BlobGone))?
             .to_vec();
-        Ok(Self {
+        round.core.numbers.answered.add(1);
+        Self {
             binding,
             flow: claims.flow.id,
             round: claims.flow.round.into(),
             before: Some(claims.flow),
             payload: Some(payload),
-        })
+        }
+        .settle(round)
+    }
+
+    /// Says where the round stands, and asks the hooks whether it may go on.
+    fn settle(self, round: &Round) -> Result<Self, Failure> {
+        let kept = self.payload.as_deref().and_then(v1::trace);
+        let trace = kept.unwrap_or_else(|| self.trace(round));
+        let place = Place {
+            flow: self.flow.to_bytes(),
+            round: self.round,
+            trace,
+        };
+        round.request.stands_at(place);
+        let span = tracing::Span::current();
+        if !span.is_disabled() {
+            span.record("sterna.flow.id", tracing::field::display(self.flow));
+            span.record("sterna.round", self.round);
+            let trace = round.request.trace().id();
+            span.record("sterna.trace.id", &*trace);
+        }
+        may_go_on(&round.core, &round.request, &round.target, place)?;
+        Ok(self)
+    }
+
+    /// The trace of a flow that begins: the client's, or one made of its id.
+    pub(super) fn trace(&self, round: &Round) -> [u8; 16] {
+        let named = round.traceparent.as_deref().and_then(trace_id);
+        named.unwrap_or_else(|| self.flow.to_bytes())
     }
 
     /// What the state keeps; `None` in the first round.
-    pub(super) fn kept(&self) -> Result<Option<Kept<'_>>, Failure> {
-        match &self.payload {
-            None => Ok(None),
-            Some(payload) => {
-                let kept = v1::read(payload).ok_or_else(|| refused(OpenError::Unreadable))?;
-                Ok(Some(kept))
-            }
+    pub(super) fn kept(&self, round: &Round) -> Result<Option<Kept<'_>>, Failure> {
+        let Some(payload) = &self.payload else {
+            return Ok(None);
+        };
+        match v1::read(payload) {
+            Some(kept) => Ok(Some(kept)),
+            None => Err(refused(&round.core, OpenError::Unreadable)),
         }
     }
 
@@ -115,6 +148,13 @@ impl Thread {
             .seal(&draft, &self.binding, now(), &mut ThreadEntropy);
         match sealed {
             Ok(sealed) => {
+                if self.before.is_none() {
+                    core.numbers.started.add(1);
+                }
+                let bytes = sealed.token.len() as u64;
+                core.numbers.suspended.add(1);
+                core.numbers.state_bytes.add(bytes);
+                tracing::Span::current().record("sterna.state.bytes", bytes);
                 if sealed.is_heavy {
                     tracing::warn!(
                         target: "sterna::rounds",
@@ -126,7 +166,7 @@ impl Thread {
                 Ok(RequestState::new(sealed.token))
             }
             // The flow is as old as it may get; the client must start over.
-            Err(SealError::FlowEnded(at)) => Err(refused(OpenError::FlowExpired(at))),
+            Err(SealError::FlowEnded(at)) => Err(refused(core, OpenError::FlowExpired(at))),
             Err(error) => Err(broken("MR0203: a state cannot be sealed", &error)),
         }
     }
@@ -145,9 +185,20 @@ fn bind(round: &Round) -> Result<Binding, Failure> {
 }
 
 /// Notes which check a state failed, where the peer cannot see it.
-pub(super) fn refused(reason: OpenError) -> Failure {
+pub(super) fn refused(core: &Core, reason: OpenError) -> Failure {
+    tracing::Span::current().record("sterna.state.refused", reason.label());
     tracing::info!(target: "sterna::rounds", reason = reason.label(), "a request state was refused");
+    core.numbers.refused(&reason);
     Failure::State
+}
+
+/// Notes how a round ended.
+pub(super) fn note_end(core: &Core, request: &Request, ended: RoundEnd) {
+    tracing::Span::current().record("sterna.outcome", ended.as_str());
+    let is_over = matches!(ended, RoundEnd::Failed | RoundEnd::Finished);
+    if is_over && request.place().is_some_and(|place| place.round > 0) {
+        core.numbers.finished.add(1);
+    }
 }
 
 fn broken(what: &str, error: &(dyn std::error::Error + 'static)) -> Failure {

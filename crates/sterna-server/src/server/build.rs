@@ -23,6 +23,7 @@ use crate::legacy::Desk;
 use crate::modern::{Lists, discover};
 use crate::offer::{Extensions, Offers};
 use crate::tasks::{self, StoreReady, TaskMode, Tasks};
+use crate::telemetry::Numbers;
 
 pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     let Server {
@@ -35,6 +36,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         store,
         gate,
         probes,
+        hooks,
         mut edge,
         legacy,
         config,
@@ -104,6 +106,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         desk: Desk::new(),
         keys,
         lifetimes: config.lifetimes,
+        reload_keys: config.reload_keys,
         budget: config.budget,
         limits: config.flow.limits.clone(),
         max_rounds: config.flow.max_rounds,
@@ -112,6 +115,8 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         overloaded: config.overloaded,
         changes: Changes::default(),
         states,
+        hooks,
+        numbers: Numbers::new(probes.registry(), &offers),
         offers,
         extensions,
         info,

@@ -4,6 +4,7 @@ mod build;
 mod config;
 mod error;
 mod keys_ready;
+mod reload;
 mod service;
 
 use std::net::ToSocketAddrs;
@@ -20,6 +21,7 @@ pub use config::ServerConfig;
 pub use error::{BuildError, StartError};
 pub use service::{Mcp, Service};
 
+use crate::around::Around;
 use crate::auth::Gate;
 use crate::core::States;
 use crate::cx::Cx;
@@ -64,6 +66,7 @@ pub struct Server {
     store: Option<Arc<dyn Store>>,
     gate: Option<Gate>,
     probes: Probes,
+    hooks: Vec<Box<dyn Around>>,
     edge: EdgeConfig,
     legacy: bool,
     config: ServerConfig,
@@ -82,6 +85,7 @@ impl Server {
             store: None,
             gate: None,
             probes: Probes::new(),
+            hooks: Vec::new(),
             edge: EdgeConfig::default(),
             legacy: true,
             config: ServerConfig::default(),
@@ -178,7 +182,9 @@ impl Server {
     }
 
     /// As [`keys`](Self::keys), with keys that can be reloaded while the server
-    /// runs.
+    /// runs. While it [serves](Service::serve), their file is read again as
+    /// often as [`ServerConfig::reload_keys`] says; behind
+    /// [`into_tower`](Service::into_tower) that is up to you.
     pub fn shared_keys(mut self, keys: Arc<SharedKeyring>) -> Self {
         self.keys = Some(keys);
         self
@@ -216,6 +222,12 @@ impl Server {
     /// Says what operators are shown.
     pub fn probes(mut self, probes: Probes) -> Self {
         self.probes = probes;
+        self
+    }
+
+    /// Has `hook` see every round, after those that were given before.
+    pub fn around(mut self, hook: impl Around) -> Self {
+        self.hooks.push(Box::new(hook));
         self
     }
 

@@ -5,6 +5,7 @@ mod desk;
 mod issuer;
 mod wire;
 
+mod guards;
 mod http2;
 mod keys;
 mod legacy;
@@ -20,3 +21,4 @@ mod slow;
 mod smuggling;
 mod stdio;
 mod streams;
+mod telemetry;
