@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::Response;
 use serde::Serialize;
 use serde_json::Value;
@@ -21,7 +22,7 @@ use crate::core::Core;
 use crate::edge::{EdgeBody, Inbound, outbox, reply};
 use crate::failure::{Failure, Kind};
 use crate::handler::Way;
-use crate::rounds::{Reporter, Round, Target};
+use crate::rounds::{Played, Reporter, Retry, Round, Target};
 use crate::tasks::Opening;
 
 pub(super) async fn tool(
@@ -223,7 +224,17 @@ async fn run<T: Serialize + Send + 'static>(
         shutdown,
     };
     let call = Box::pin(async move {
-        let played = tokio::time::timeout_at(deadline.into(), round.play(&way)).await;
+        let entering = tokio::time::timeout_at(deadline.into(), round.enter()).await;
+        let ticket = match entering.unwrap_or(Err(Failure::TimedOut)) {
+            Ok(Retry::Play(ticket)) => ticket,
+            Ok(Retry::Again(response)) => return Answer::cached(&id, &[&response]),
+            Err(failure) => return Answer::failed(Some(&id), &failure),
+        };
+        let playing = tokio::time::timeout_at(deadline.into(), round.play(&way));
+        let played = match &ticket {
+            None => playing.await,
+            Some(ticket) => ticket.keep(playing).await,
+        };
         let outcome = match played {
             Err(_) => Err(Failure::TimedOut),
             Ok(Ok(Outcome::Complete(mut result))) => {
@@ -231,6 +242,16 @@ async fn run<T: Serialize + Send + 'static>(
             }
             Ok(outcome) => outcome,
         };
+        if let Some(ticket) = ticket {
+            let left = match written(&core, outcome) {
+                Ok(response) => ticket.leave(response).await,
+                Err(failure) => Err(failure),
+            };
+            return match left {
+                Ok(response) => Answer::cached(&id, &[&response]),
+                Err(failure) => Answer::failed(Some(&id), &failure),
+            };
+        }
         match outcome {
             Ok(Outcome::Complete(result)) => Answer::done(id, &Complete(result)),
             Ok(Outcome::InputRequired(required)) => Answer::done(id, &required),
@@ -254,6 +275,26 @@ async fn run<T: Serialize + Send + 'static>(
         Answer::event,
     )
     .await
+}
+
+/// The result of a round as it is remembered.
+fn written<T: Serialize>(
+    core: &Core,
+    outcome: Result<Played<T>, Failure>,
+) -> Result<Bytes, Failure> {
+    let written = match outcome {
+        Ok(outcome) => serde_json::to_vec(&outcome),
+        Err(Failure::Tool(text)) => {
+            let mut result = CallToolResult::error(text);
+            sign(core, &mut result.meta);
+            serde_json::to_vec(&Complete(result))
+        }
+        Err(failure) => return Err(failure),
+    };
+    written.map(Bytes::from).map_err(|error| {
+        tracing::error!(target: "sterna::server", %error, "a result has no JSON form");
+        Failure::Internal
+    })
 }
 
 /// Signs the result of a tool and checks it against what was promised.

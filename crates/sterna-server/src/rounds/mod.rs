@@ -9,6 +9,7 @@ mod drive;
 mod flow;
 pub(crate) mod gate;
 mod low_level;
+mod remember;
 mod report;
 mod token;
 mod v1;
@@ -22,6 +23,7 @@ use sterna_protocol::tasks::CreateTaskResult;
 use sterna_seal::Lifetimes;
 
 pub(crate) use clock::{flow_now, now};
+pub(crate) use remember::Retry;
 pub(crate) use report::Reporter;
 
 use crate::call::Request;

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use sterna_protocol::input::RequestState;
 use sterna_seal::{
-    Binding, Draft, Flow, FlowId, OpenError, Part, Principal, SealError, Target as SealTarget,
-    ThreadEntropy,
+    Binding, Draft, Flow, FlowId, LoadError, OpenError, Part, Principal, SealError, Sealed, Spill,
+    Target as SealTarget, ThreadEntropy,
 };
 
 use super::{Round, now, v1};
@@ -49,7 +49,7 @@ pub(super) struct Thread {
 
 impl Thread {
     /// Takes up the thread of `round`: opens its state, or begins a flow.
-    pub(super) fn take_up(round: &Round) -> Result<Self, Failure> {
+    pub(super) async fn take_up(round: &Round) -> Result<Self, Failure> {
         let binding = bind(round)?;
         let Some(state) = &round.state else {
             let flow = FlowId::mint(&binding, now(), &mut ThreadEntropy);
@@ -68,9 +68,12 @@ impl Thread {
             .current()
             .open(state.as_str(), &binding, now())
             .map_err(refused)?;
-        let payload = claims.content.inline();
-        let payload = payload
-            .ok_or_else(|| refused(OpenError::BlobGone))?
+        let spill = round.core.tasks.as_deref().map(|tasks| tasks as &dyn Spill);
+        let payload = claims
+            .content
+            .load(spill)
+            .await
+            .map_err(not_loaded)?
             .to_vec();
         Ok(Self {
             binding,
@@ -93,12 +96,14 @@ impl Thread {
     }
 
     /// Seals `kept` for the next round.
-    pub(super) fn seal(
+    ///
+    /// With a store, a state that is too large to travel stays there.
+    pub(super) fn seal<'r>(
         &self,
-        round: &Round,
+        round: &'r Round,
         kept: &Kept<'_>,
         parts: &dyn Fn() -> Vec<Part>,
-    ) -> Result<RequestState, Failure> {
+    ) -> impl Future<Output = Result<RequestState, Failure>> + Send + use<'r> {
         let core: &Core = &round.core;
         let flow = match self.before {
             Some(before) => before.next_round(),
@@ -109,26 +114,57 @@ impl Thread {
             .with_lifetimes(round.target.lifetimes)
             .with_budget(core.budget)
             .with_parts(parts);
-        let sealed = core
-            .keys
-            .current()
-            .seal(&draft, &self.binding, now(), &mut ThreadEntropy);
-        match sealed {
-            Ok(sealed) => {
-                if sealed.is_heavy {
-                    tracing::warn!(
-                        target: "sterna::rounds",
-                        method = round.target.method,
-                        bytes = payload.len(),
-                        "MR0202: a flow makes its client carry a heavy state"
-                    );
-                }
-                Ok(RequestState::new(sealed.token))
+        let keys = core.keys.current();
+        let (binding, mut entropy) = (&self.binding, ThreadEntropy);
+        let (sealed, spilling) = match &core.tasks {
+            None => (Some(keys.seal(&draft, binding, now(), &mut entropy)), None),
+            Some(tasks) => {
+                let spilling = keys.seal_or_spill(&draft, binding, now(), &mut entropy, &**tasks);
+                (None, Some(spilling))
             }
-            // The flow is as old as it may get; the client must start over.
-            Err(SealError::FlowEnded(at)) => Err(refused(OpenError::FlowExpired(at))),
-            Err(error) => Err(broken("MR0203: a state cannot be sealed", &error)),
+        };
+        let bytes = payload.len();
+        async move {
+            let sealed = match (sealed, spilling) {
+                (Some(sealed), _) => sealed,
+                (None, Some(spilling)) => spilling.await,
+                (None, None) => return Err(Failure::Internal),
+            };
+            finish_seal(round, bytes, sealed)
         }
+    }
+}
+
+fn finish_seal(
+    round: &Round,
+    bytes: usize,
+    sealed: Result<Sealed, SealError>,
+) -> Result<RequestState, Failure> {
+    match sealed {
+        Ok(sealed) => {
+            if sealed.is_heavy {
+                tracing::warn!(
+                    target: "sterna::rounds",
+                    method = round.target.method,
+                    bytes,
+                    "MR0202: a flow makes its client carry a heavy state"
+                );
+            }
+            Ok(RequestState::new(sealed.token))
+        }
+        // The flow is as old as it may get; the client must start over.
+        Err(SealError::FlowEnded(at)) => Err(refused(OpenError::FlowExpired(at))),
+        Err(error) => Err(broken("MR0203: a state cannot be sealed", &error)),
+    }
+}
+
+/// A state whose blob cannot be had. Only if it is gone must the client start
+/// over.
+fn not_loaded(error: LoadError) -> Failure {
+    match error {
+        LoadError::Refused(reason) => refused(reason),
+        LoadError::NoStore => refused(OpenError::BlobGone),
+        error => broken("MR0404: a spilled state cannot be fetched", &error),
     }
 }
 
