@@ -5,6 +5,7 @@
     reason = "a command-line tool talks to a person"
 )]
 
+mod chaos;
 mod ci;
 mod conformance;
 mod fuzz;
@@ -25,6 +26,12 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Kill, stop and cut off servers while clients watch (needs PostgreSQL)
+    Chaos {
+        /// How long each store is tormented; half a minute unless said otherwise
+        #[arg(long)]
+        minutes: Option<u64>,
+    },
     /// Run every check that guards a change: fmt, clippy, tidy, docs, tests
     Ci,
     /// Run the official conformance suite against our fixtures (needs npm)
@@ -49,6 +56,7 @@ enum Task {
 
 fn main() -> Result<()> {
     match Args::parse().task {
+        Task::Chaos { minutes } => chaos::run(minutes.map_or(chaos::SHORT, |minutes| minutes * 60)),
         Task::Ci => ci::run(),
         Task::Conformance { scenario } => conformance::run(scenario.as_deref()),
         Task::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),

@@ -41,6 +41,16 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "chaos",
+        &[
+            "sterna-flow",
+            "sterna-server",
+            "sterna-store",
+            "sterna-store-postgres",
+            "sterna-store-sqlite",
+        ],
+    ),
+    (
         "conformance-server",
         &[
             "sterna-protocol",
@@ -51,7 +61,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "examples",
-        &["sterna-protocol", "sterna-seal", "sterna-server"],
+        &[
+            "sterna-protocol",
+            "sterna-seal",
+            "sterna-server",
+            "sterna-store-sqlite",
+        ],
     ),
     ("xtask", &[]),
 ];
