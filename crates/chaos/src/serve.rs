@@ -20,6 +20,9 @@ use crate::effects::Effects;
 /// How long a lease lasts: short, so that a stop of four seconds loses it.
 const LEASE: Duration = Duration::from_secs(2);
 
+/// What everything that is done takes.
+const PAUSE: Duration = Duration::from_millis(20);
+
 #[tokio::main]
 pub(crate) async fn serve(store: &str, effects: PathBuf) -> Result<()> {
     let store: Arc<dyn Store> = if store.contains('=') {
@@ -62,7 +65,7 @@ async fn order(cx: Cx<'_>, order: Order) -> Result<String, ToolError> {
     // A plan that no two runs would make alike: what is seen twice was kept.
     let plan = cx
         .step("plan", || async {
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            tokio::time::sleep(PAUSE).await;
             Ok::<_, ToolError>(unique())
         })
         .await?;
@@ -71,8 +74,11 @@ async fn order(cx: Cx<'_>, order: Order) -> Result<String, ToolError> {
     let effects = cx.state::<Effects>().clone();
     let paid = cx
         .once("pay", |_| async move {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-            effects.note("pay", number, "-").map_err(ToolError::from)
+            // Long enough on both sides for a crash to fall before or after the payment.
+            tokio::time::sleep(PAUSE).await;
+            effects.note("pay", number, "-").map_err(ToolError::from)?;
+            tokio::time::sleep(PAUSE).await;
+            Ok::<_, ToolError>(())
         })
         .await;
     let paid = match paid {
