@@ -8,9 +8,13 @@
 mod chaos;
 mod ci;
 mod conformance;
+mod flow;
 mod fuzz;
+mod interop;
+mod listening;
 mod node;
 mod shell;
+mod speed;
 mod test;
 mod tidy;
 
@@ -26,6 +30,18 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Compare our server with others, under the same load
+    Bench {
+        /// What the harness is told: `--seconds 0.5`, `--rounds 1`, …
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
+    /// Count the instructions of a request and fail if they have risen (needs valgrind)
+    Callgrind {
+        /// Keep the counts as those to compare with
+        #[arg(long)]
+        update: bool,
+    },
     /// Kill, stop and cut off servers while clients watch (needs PostgreSQL)
     Chaos {
         /// How long each store is tormented; half a minute unless said otherwise
@@ -40,6 +56,15 @@ enum Task {
         #[arg(long)]
         scenario: Option<String>,
     },
+    /// Run random programs against the flow engine, in release mode
+    Flow {
+        /// How many programs; the tests run 20,000
+        #[arg(long, default_value_t = 1_000_000)]
+        programs: u64,
+        /// Where to begin, so that another run sees other programs
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
     /// Run the fuzz targets for a while (needs a nightly toolchain and cargo-fuzz)
     Fuzz {
         /// How long each target runs
@@ -47,6 +72,11 @@ enum Task {
         seconds: u32,
         /// Only this target
         target: Option<String>,
+    },
+    /// Run our server and client against those of other SDKs (needs npm, PyPI and crates.io)
+    Interop {
+        /// Only this SDK
+        peer: Option<String>,
     },
     /// Run every test, starting by itself what the tests need
     Test,
@@ -56,10 +86,14 @@ enum Task {
 
 fn main() -> Result<()> {
     match Args::parse().task {
+        Task::Bench { options } => speed::bench(&options),
+        Task::Callgrind { update } => speed::callgrind(update),
         Task::Chaos { minutes } => chaos::run(minutes.map_or(chaos::SHORT, |minutes| minutes * 60)),
         Task::Ci => ci::run(),
         Task::Conformance { scenario } => conformance::run(scenario.as_deref()),
+        Task::Flow { programs, seed } => flow::run(programs, seed),
         Task::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
+        Task::Interop { peer } => interop::run(peer.as_deref()),
         Task::Test => test::run(),
         Task::Tidy => tidy::run(),
     }

@@ -1,7 +1,7 @@
 //! Node and the npm packages the tests run against, installed below `target/`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -13,17 +13,18 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Installs what `xtask/node/package-lock.json` pins, unless it is there.
+    /// Installs what the `package-lock.json` in `source` pins, unless it is there.
     ///
-    /// `None` means that this machine has no npm; the reader has been told.
-    pub(crate) fn install() -> Result<Option<Self>> {
+    /// `source` is below the workspace, `folder` below `target/`. `None` means
+    /// that this machine has no npm; the reader has been told.
+    pub(crate) fn install(source: &str, folder: &str) -> Result<Option<Self>> {
         if !works("npm", &["--version"]) {
             anyhow::ensure!(!under_ci(), "npm is missing: install Node.js");
             println!("skipped: everything that needs Node, install npm");
             return Ok(None);
         }
-        let source = workspace_root().join("xtask/node");
-        let folder = target_dir().join("node");
+        let source = workspace_root().join(source);
+        let folder = target_dir().join(folder);
         let lock = std::fs::read_to_string(source.join("package-lock.json"))?;
         let stamp = folder.join("installed.json");
         if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == lock) {
@@ -37,6 +38,11 @@ impl Node {
         finish(command("npm", &["ci", "--no-audit", "--no-fund"]).current_dir(&folder))?;
         std::fs::write(&stamp, lock)?;
         Ok(Some(Self { folder }))
+    }
+
+    /// Where the packages are: a script there can import them.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// `PATH` with the installed Node and the packages' commands first.

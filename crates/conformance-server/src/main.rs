@@ -5,6 +5,7 @@
 //! does none of it.
 
 mod content;
+mod forms;
 mod prompts;
 mod questions;
 mod resources;
@@ -36,6 +37,7 @@ async fn main() -> Result<()> {
     let server = content::offer(server);
     let server = streams::offer(server);
     let server = questions::offer(server);
+    let server = forms::offer(server);
     let server = prompts::offer(server);
     let server = resources::offer(server);
     let server = skills::offer(server);

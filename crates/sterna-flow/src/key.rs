@@ -39,12 +39,26 @@ impl Key {
         }
     }
 
+    /// What all uses of the name have in common.
+    pub(crate) fn without_ordinal(&self) -> Self {
+        let text = self.as_str();
+        Self::new(text.rsplit_once(ORDINAL).map_or(text, |(base, _)| base))
+    }
+
     /// The same name asked or run for the `generation`-th time.
     pub(crate) fn generation(&self, generation: u32) -> Self {
         if generation == 1 {
             return self.clone();
         }
         Self::new(&format!("{self}{GENERATION}{generation}"))
+    }
+
+    /// Of which name and generation this key is.
+    pub(crate) fn split_generation(&self) -> (&str, u32) {
+        let text = self.as_str();
+        text.rsplit_once(GENERATION)
+            .and_then(|(name, generation)| Some((name, generation.parse().ok()?)))
+            .unwrap_or((text, 1))
     }
 
     /// Where the journal keeps the moment at which `self` runs out.
@@ -193,6 +207,15 @@ mod tests {
         assert!(!inside("profile/name"));
         assert!(!inside("profile#2*/name"));
         assert!(!inside("profile"));
+    }
+
+    #[test]
+    fn a_generation_is_read_back() {
+        assert_eq!(Key::new("a~b").split_generation(), ("a~b", 1));
+        for generation in [1, 2, 17] {
+            let key = Key::new("x/a#2").generation(generation);
+            assert_eq!(key.split_generation(), ("x/a#2", generation));
+        }
     }
 
     #[test]

@@ -1,4 +1,62 @@
 //! Straight-line async handlers that can be forgotten between two questions.
+//!
+//! A handler is an ordinary `async fn`. When it waits for an answer, a
+//! [`Driver`] drops it and hands out the open questions and a [`Journal`]:
+//! everything the handler has learned, by name. With the answers any machine
+//! runs the same function again, from its first line, and it gets from the
+//! journal what it had. Finished steps do not run again.
+//!
+//! The crate does no I/O and knows no protocol. A question is bytes with a key
+//! and a fingerprint, an answer is bytes, and whoever owns the driver polls it,
+//! tells it the time, and carries questions, answers and journals to and fro.
+//!
+//! ```
+//! # fn sha256(_: &[&[u8]]) -> [u8; 32] { [0; 32] }
+//! use std::future::ready;
+//! use std::sync::Arc;
+//! use std::task::{Context, Poll, Waker};
+//! use sterna_flow::{
+//!     Build, Cx, Engine, FlowId, Journal, Limits, Opaque, Outcome, Run, StepError, UnixMillis,
+//! };
+//!
+//! async fn deploy(cx: Cx<'_>, service: &str) -> Result<String, StepError> {
+//!     let plan = cx.step("plan", || ready(make_plan(service))).await?; // runs once
+//!     let answer = cx.ask("approval", Opaque::new(format!("{plan}?"))).await;
+//!     Ok(format!("{plan}: {}", String::from_utf8_lossy(&answer)))
+//! }
+//!
+//! fn make_plan(service: &str) -> Result<String, std::io::Error> {
+//!     Ok(format!("deploy {service}"))
+//! }
+//!
+//! let engine = Arc::new(Engine::new(sha256));
+//! let now = UnixMillis::new(1_800_000_000_000);
+//! let mut task = Context::from_waker(Waker::noop());
+//!
+//! // The first request: the handler asks, and is gone.
+//! let run = Run::new(engine.clone(), FlowId::new([7; 16]));
+//! let mut driver = run.drive(|cx| Box::pin(deploy(cx, "shop")));
+//! let Poll::Ready(Outcome::Suspended(suspended)) = driver.poll(now, &mut task) else {
+//!     panic!("it asks");
+//! };
+//! assert_eq!(suspended.questions[0].key.as_str(), "approval");
+//! assert_eq!(suspended.questions[0].request, "deploy shop?");
+//! let bytes = suspended.journal.encode();
+//!
+//! // The second request, on any machine: it goes on where it was.
+//! let journal = Journal::decode(bytes, &Limits::default())?;
+//! let run = Run::new(engine, FlowId::new([7; 16])).resume(journal, 1, Build::Same);
+//! let mut driver = run.drive(|cx| Box::pin(deploy(cx, "shop")));
+//! assert!(driver.answer("approval", "yes", now));
+//! let Poll::Ready(Outcome::Finished(text)) = driver.poll(now, &mut task) else {
+//!     panic!("it is done");
+//! };
+//! assert_eq!(text, "deploy shop: yes");
+//! # Ok::<(), sterna_flow::DecodeError>(())
+//! ```
+//!
+//! `docs/flows.md` is the guide for authors of handlers, and
+//! `docs/design/0004-flow-driver.md` says why the driver is as it is.
 
 mod cx;
 mod diagnostic;
@@ -20,9 +78,9 @@ mod time;
 mod tests;
 
 pub use cx::{
-    Again, Arms, Ask, AskWithin, Body, Cancelled, Checkpoint, Cx, Elapsed, JoinAll, Keyed, Memo,
-    Now, Once, Opaque, Pin, Plain, Question, Race, Rejected, Retry, Sleep, Standing, Step,
-    StepError, StepErrorKind,
+    Again, Arms, Ask, AskWithin, Body, Cancelled, Checkpoint, Cx, Elapsed, JoinAll, Keyed,
+    KeyedAgain, Memo, Now, Once, Opaque, Pin, Plain, Question, Race, Rejected, Retry, Sleep,
+    Standing, Step, StepError, StepErrorKind,
 };
 pub use diagnostic::Diagnostic;
 pub use driver::{Changes, Driver, OpenQuestion, Outcome, Remote, Suspended};

@@ -36,7 +36,7 @@ pub struct Binding {
 ///
 /// `digest` covers principal, target and arguments and is what decides. The
 /// two marks only let the log say which of them was another one.
-#[derive(Clone, Copy, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct BindingSeal {
     pub(crate) is_named: bool,
     pub(crate) principal: [u8; MARK_LEN],
@@ -76,8 +76,8 @@ impl Binding {
             .finish();
         let seal = BindingSeal {
             is_named: principal.is_named,
-            principal: first(&principal.digest),
-            target: first(&target.digest),
+            principal: principal.mark(),
+            target: target.mark(),
             digest: first(&digest),
         };
         Ok(Self {
@@ -87,7 +87,7 @@ impl Binding {
     }
 
     pub(crate) fn realm(&self) -> &[u8; DIGEST_LEN] {
-        &self.realm.digest
+        self.realm.digest()
     }
 
     pub(crate) fn seal(&self) -> &BindingSeal {
@@ -120,6 +120,10 @@ impl Realm {
             .optional(tenant.map(str::as_bytes))
             .finish();
         Self { digest }
+    }
+
+    pub(crate) fn digest(&self) -> &[u8; DIGEST_LEN] {
+        &self.digest
     }
 }
 
@@ -155,6 +159,14 @@ impl Principal {
             digest,
         }
     }
+
+    pub(crate) fn is_named(&self) -> bool {
+        self.is_named
+    }
+
+    pub(crate) fn mark(&self) -> [u8; MARK_LEN] {
+        first(&self.digest)
+    }
 }
 
 impl fmt::Debug for Principal {
@@ -181,6 +193,10 @@ impl Target {
             .part(name.as_bytes())
             .finish();
         Self { digest }
+    }
+
+    pub(crate) fn mark(&self) -> [u8; MARK_LEN] {
+        first(&self.digest)
     }
 }
 

@@ -119,6 +119,12 @@ impl Keyring {
         newest.map(|(key, subkeys)| (key, &**subkeys))
     }
 
+    /// The key of this id, retired or not.
+    pub(crate) fn find(&self, id: KeyId) -> Option<(&Key, &Subkeys)> {
+        let found = self.keys.iter().find(|(key, _)| key.id() == id);
+        found.map(|(key, subkeys)| (key, &**subkeys))
+    }
+
     /// The keys to open a token of `id` with, and why it is refused whatever
     /// they say.
     ///
@@ -126,12 +132,12 @@ impl Keyring {
     /// same pass over its bytes as a forged one, so the time an answer takes
     /// does not tell which ids exist.
     pub(crate) fn opening(&self, id: KeyId, now: UnixMillis) -> (&Subkeys, Option<OpenError>) {
-        match self.keys.iter().find(|(key, _)| key.id() == id) {
+        match self.find(id) {
             None => (&*self.decoy, Some(OpenError::UnknownKey(id))),
             Some((key, _)) if key.is_retired(now) => {
                 (&*self.decoy, Some(OpenError::RetiredKey(id)))
             }
-            Some((_, subkeys)) => (&**subkeys, None),
+            Some((_, subkeys)) => (subkeys, None),
         }
     }
 }

@@ -91,7 +91,7 @@ fn equal<const N: usize>(sealed: &[u8; N], asked: &[u8; N]) -> bool {
 }
 
 /// Reads the one spelling that a token's bytes have.
-fn read_spelling(token: &str) -> Result<Vec<u8>, OpenError> {
+pub(crate) fn read_spelling(token: &str) -> Result<Vec<u8>, OpenError> {
     if token.len() > MAX_TOKEN_LEN {
         return Err(OpenError::TooLong(token.len()));
     }

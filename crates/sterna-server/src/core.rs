@@ -5,13 +5,16 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use sterna_flow::{Engine, Limits};
 use sterna_protocol::implementation::Implementation;
+use sterna_protocol::legacy::InitializeResult;
 use sterna_protocol::meta::ResultMeta;
 use sterna_seal::{Budget, Lifetimes, Realm, SharedKeyring};
 
 use crate::changes::Changes;
 use crate::edge::Shutdown;
+use crate::legacy::Desk;
 use crate::modern::Lists;
 use crate::offer::{Extensions, Offers};
 use crate::tasks::{TaskMode, Tasks};
@@ -21,7 +24,16 @@ pub(crate) struct Core {
     pub(crate) info: Implementation,
     pub(crate) offers: Offers,
     pub(crate) extensions: Extensions,
+    /// The answer to `server/discover`.
+    pub(crate) discover: Bytes,
     pub(crate) lists: Lists,
+    /// The answer to `initialize`, but for the revision.
+    pub(crate) hello: InitializeResult,
+    /// The lists as the older revisions have them.
+    pub(crate) legacy_lists: Lists,
+    /// Whether sessions of the older revisions are served.
+    pub(crate) legacy: bool,
+    pub(crate) desk: Desk,
     pub(crate) keys: Arc<SharedKeyring>,
     pub(crate) realm: Realm,
     pub(crate) lifetimes: Lifetimes,

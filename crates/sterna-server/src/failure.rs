@@ -17,6 +17,8 @@ use crate::handler::RequestError;
 pub(crate) enum Failure {
     /// The client did not declare what the request needs.
     Capability(Box<ClientCapabilities>),
+    /// The client has more questions open than it may.
+    Crowded,
     /// The message cannot be read.
     Decode(DecodeError),
     /// The edge's rules forbid it: too often, or without the scope.
@@ -64,6 +66,10 @@ impl Failure {
                 let missing = MissingRequiredClientCapability::new((**missing).clone());
                 (BAD, (&missing).into())
             }
+            Self::Crowded => internal(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Too much is open in this session",
+            ),
             Self::Decode(error) => match error {
                 DecodeError::UnknownMethod { .. } => Self::UnknownMethod.to_wire(),
                 other => (BAD, other.into()),
@@ -99,6 +105,20 @@ impl Failure {
                 let refusal = UnsupportedProtocolVersion::new(requested.clone(), supported);
                 (BAD, (&refusal).into())
             }
+        }
+    }
+}
+
+impl Failure {
+    /// The answer within a session of the older revisions, which say most
+    /// things in the same way.
+    pub(crate) fn to_legacy_wire(&self) -> ErrorObject {
+        match self {
+            Self::Unknown(Kind::Resource(uri)) => {
+                ErrorObject::new(ErrorCode::RESOURCE_NOT_FOUND, "Resource not found")
+                    .with_data(json!({ "uri": uri }))
+            }
+            failure => failure.to_wire().1,
         }
     }
 }

@@ -11,12 +11,15 @@ mod offer;
 mod changes;
 mod core;
 mod failure;
+mod legacy;
 mod modern;
 mod rounds;
+mod stdio;
 mod tasks;
 
 pub mod auth;
 pub mod edge;
+pub mod flows;
 
 pub use call::{Answers, Call, Request};
 pub use changes::Changes;
@@ -26,5 +29,6 @@ pub use handler::{
     IntoPromptResult, IntoResourceResult, IntoToolResult, Json, RequestError, ToolError,
 };
 pub use offer::{Extension, Offer, Prompt, Resource, ResourceTemplate, Tool, Typed, Uri};
+pub use rounds::{SealedState, StateContent};
 pub use server::{BuildError, Mcp, Server, ServerConfig, Service, StartError};
 pub use tasks::{TaskConfig, TaskMode};

@@ -11,7 +11,7 @@ use anyhow::Result;
 use crate::node::Node;
 
 pub(crate) fn run(scenario: Option<&str>) -> Result<()> {
-    let Some(node) = Node::install()? else {
+    let Some(node) = Node::install("xtask/node", "node")? else {
         return Ok(());
     };
     server::run(&node, scenario)

@@ -40,6 +40,32 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-client",
         ],
     ),
+    ("bench-sterna", &["sterna-server"]),
+    (
+        "sterna",
+        &[
+            "sterna-protocol",
+            "sterna-seal",
+            "sterna-flow",
+            "sterna-store",
+            "sterna-store-sqlite",
+            "sterna-store-postgres",
+            "sterna-server",
+            "sterna-client",
+        ],
+    ),
+    (
+        "sterna-cli",
+        &[
+            "sterna-protocol",
+            "sterna-seal",
+            "sterna-flow",
+            "sterna-store",
+            "sterna-store-sqlite",
+            "sterna-server",
+            "sterna-client",
+        ],
+    ),
     (
         "chaos",
         &[

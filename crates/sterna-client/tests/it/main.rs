@@ -1,8 +1,10 @@
 #![cfg(test)]
-//! Flows and refusals of the OAuth client, against real servers on loopback.
+//! The client against servers on loopback: calls and rounds, and the flows and
+//! refusals of OAuth.
 
 mod agents;
 mod authorization_code;
+mod calls;
 mod client_auth;
 mod discovery;
 mod dpop;

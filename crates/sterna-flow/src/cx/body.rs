@@ -24,15 +24,9 @@ pub trait Body {
     fn attempt(&mut self, key: IdempotencyKey) -> Option<Self::Attempt>;
 }
 
-/// A closure that can be called once.
+/// A closure that is called once.
 #[derive(Debug)]
-pub struct Plain<F>(Option<F>);
-
-impl<F> Plain<F> {
-    pub(super) const fn new(body: F) -> Self {
-        Self(Some(body))
-    }
-}
+pub struct Plain<F>(pub(super) Option<F>);
 
 impl<F, Fut, T, E> Body for Plain<F>
 where
@@ -50,15 +44,29 @@ where
     }
 }
 
-/// A closure that can be called once, with an idempotency key.
+/// A closure that can be called again, for a step that is retried.
 #[derive(Debug)]
-pub struct Keyed<F>(Option<F>);
+pub struct Again<F>(pub(super) F);
 
-impl<F> Keyed<F> {
-    pub(super) const fn new(body: F) -> Self {
-        Self(Some(body))
+impl<F, Fut, T, E> Body for Again<F>
+where
+    F: FnMut() -> Fut,
+    Fut: Future<Output = Result<T, E>>,
+    T: Serialize + DeserializeOwned,
+    E: fmt::Display,
+{
+    type Value = T;
+    type Error = E;
+    type Attempt = Fut;
+
+    fn attempt(&mut self, _: IdempotencyKey) -> Option<Fut> {
+        Some((self.0)())
     }
 }
+
+/// A closure that is called once, with an idempotency key.
+#[derive(Debug)]
+pub struct Keyed<F>(pub(super) Option<F>);
 
 impl<F, Fut, T, E> Body for Keyed<F>
 where
@@ -76,27 +84,11 @@ where
     }
 }
 
-/// A closure that can be called again, for a step that is retried.
+/// A closure that can be called again, with the same idempotency key.
 #[derive(Debug)]
-pub struct Again<B>(pub(super) B);
+pub struct KeyedAgain<F>(pub(super) F);
 
-impl<F, Fut, T, E> Body for Again<Plain<F>>
-where
-    F: FnMut() -> Fut,
-    Fut: Future<Output = Result<T, E>>,
-    T: Serialize + DeserializeOwned,
-    E: fmt::Display,
-{
-    type Value = T;
-    type Error = E;
-    type Attempt = Fut;
-
-    fn attempt(&mut self, _: IdempotencyKey) -> Option<Fut> {
-        self.0.0.as_mut().map(|body| body())
-    }
-}
-
-impl<F, Fut, T, E> Body for Again<Keyed<F>>
+impl<F, Fut, T, E> Body for KeyedAgain<F>
 where
     F: FnMut(IdempotencyKey) -> Fut,
     Fut: Future<Output = Result<T, E>>,
@@ -108,6 +100,6 @@ where
     type Attempt = Fut;
 
     fn attempt(&mut self, key: IdempotencyKey) -> Option<Fut> {
-        self.0.0.as_mut().map(|body| body(key))
+        Some((self.0)(key))
     }
 }

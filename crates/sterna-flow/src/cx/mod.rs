@@ -26,7 +26,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use ask::{Ask, AskWithin, Elapsed};
-pub use body::{Again, Body, Keyed, Plain};
+pub use body::{Again, Body, Keyed, KeyedAgain, Plain};
 pub use cancelled::Cancelled;
 pub use join_all::JoinAll;
 pub use memo::Memo;
@@ -108,7 +108,20 @@ impl<'a> Cx<'a> {
         T: Serialize + DeserializeOwned,
         E: fmt::Display,
     {
-        Step::new(self.ticket(name, Kind::Step), Plain::new(body))
+        Step::new(self.ticket(name, Kind::Step), Plain(Some(body)))
+    }
+
+    /// A [`step`](Self::step) that is tried again when it fails. The error of the
+    /// last try is remembered.
+    #[track_caller]
+    pub fn retry<F, Fut, T, E>(&self, name: &str, retry: Retry, body: F) -> Step<'a, Again<F>>
+    where
+        F: FnMut() -> Fut,
+        Fut: Future<Output = Result<T, E>>,
+        T: Serialize + DeserializeOwned,
+        E: fmt::Display,
+    {
+        Step::new(self.ticket(name, Kind::Step), Again(body)).tried(retry)
     }
 
     /// A [`step`](Self::step) that changes the world.
@@ -124,7 +137,27 @@ impl<'a> Cx<'a> {
         T: Serialize + DeserializeOwned,
         E: fmt::Display,
     {
-        Step::new(self.ticket(name, Kind::Step), Keyed::new(body)).effect(Location::caller())
+        Step::new(self.ticket(name, Kind::Step), Keyed(Some(body))).effect(Location::caller())
+    }
+
+    /// An [`effect`](Self::effect) that is tried again when it fails, each time
+    /// with the same key.
+    #[track_caller]
+    pub fn retry_effect<F, Fut, T, E>(
+        &self,
+        name: &str,
+        retry: Retry,
+        body: F,
+    ) -> Step<'a, KeyedAgain<F>>
+    where
+        F: FnMut(IdempotencyKey) -> Fut,
+        Fut: Future<Output = Result<T, E>>,
+        T: Serialize + DeserializeOwned,
+        E: fmt::Display,
+    {
+        Step::new(self.ticket(name, Kind::Step), KeyedAgain(body))
+            .tried(retry)
+            .effect(Location::caller())
     }
 
     /// An effect that happens at most once, whatever crashes and however often
@@ -140,7 +173,7 @@ impl<'a> Cx<'a> {
         T: Serialize + DeserializeOwned,
         E: fmt::Display,
     {
-        Once::new(Step::new(self.ticket(name, Kind::Once), Keyed::new(body)))
+        Once::new(Step::new(self.ticket(name, Kind::Once), Keyed(Some(body))))
     }
 
     /// What time it was when the handler first asked.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::body::{Again, Body};
+use super::body::Body;
 use super::retry::Retry;
 use super::step_error::StepError;
 use super::work::{Options, Work};
@@ -18,8 +18,8 @@ use crate::fingerprint::Fingerprint;
 use crate::journal::Entry;
 use crate::shared::{Changed, Ticket, Turn};
 
-/// A step on its way to its result. Made by [`Cx::step`](crate::Cx::step) and
-/// [`Cx::effect`](crate::Cx::effect).
+/// A step on its way to its result. Made by [`Cx::step`](crate::Cx::step),
+/// [`Cx::effect`](crate::Cx::effect) and their retrying sisters.
 ///
 /// The result is kept as JSON: it describes itself, so a type that gains an
 /// optional field can still be read by the next build.
@@ -51,24 +51,14 @@ impl<'a, B: Body> Step<'a, B> {
         self
     }
 
-    pub(super) const fn at_most_once(mut self) -> Self {
-        self.options.at_most_once = true;
+    pub(super) const fn tried(mut self, retry: Retry) -> Self {
+        self.options.retry = retry;
         self
     }
 
-    /// Tries again when the body fails. The last error is the step's error.
-    pub fn retry(self, retry: Retry) -> Step<'a, Again<B>>
-    where
-        Again<B>: Body<Error = B::Error>,
-    {
-        let mut options = self.options;
-        options.retry = retry;
-        Step {
-            ticket: self.ticket,
-            body: Again(self.body),
-            options,
-            work: None,
-        }
+    pub(super) const fn at_most_once(mut self) -> Self {
+        self.options.at_most_once = true;
+        self
     }
 
     /// Tries again only after errors for which `worth_it` says so.

@@ -9,6 +9,7 @@ use bytes::Bytes;
 
 use super::Driver;
 use super::outcome::{Outcome, Suspended};
+use super::watch::is_busy;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::journal::{Entry, Journal, Kind};
@@ -100,7 +101,7 @@ where
         }
         if writes {
             self.write();
-            if self.is_busy(&self.shared.lock()) {
+            if is_busy(&self.shared.lock(), &self.writing) {
                 return Poll::Pending;
             }
         }

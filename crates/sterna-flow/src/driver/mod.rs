@@ -5,6 +5,7 @@ mod ending;
 mod outcome;
 mod poll;
 mod remote;
+mod watch;
 mod writing;
 
 use std::collections::BTreeMap;
@@ -26,9 +27,11 @@ use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::journal::{Asked, Journal};
 use crate::key::Key;
+use crate::run::Way;
 use crate::shared::{Shared, State};
 use crate::time::UnixMillis;
 use ending::Ending;
+use watch::Watch;
 use writing::Writing;
 
 /// Runs one handler. Made by [`Run::drive`](crate::Run::drive), polled by its
@@ -50,12 +53,7 @@ pub struct Driver<'a, F: Future + ?Sized> {
     handler: Option<Pin<Box<F>>>,
     writing: Writing,
     ending: Ending<'a, F::Output>,
-    /// Foreign wakers before the last poll of the handler.
-    foreign_before: usize,
-    /// The handler got a second chance to react to the last event.
-    was_patient: bool,
-    /// Until when a suspension waits for what is not the engine's.
-    grace: Option<UnixMillis>,
+    watch: Watch,
     at_rest: bool,
     /// The questions that the client has, as far as the owner knows.
     reported: BTreeMap<Key, Fingerprint>,
@@ -70,15 +68,16 @@ where
         handler: impl FnOnce(Cx<'a>) -> Pin<Box<F>>,
     ) -> Self {
         let waker = Waker::from(shared.root.clone());
-        let reported = shared.lock().unanswered();
+        let reported = match shared.way {
+            Way::RoundTrips => BTreeMap::new(),
+            Way::Legacy | Way::Task => shared.lock().unanswered(),
+        };
         let mut driver = Self {
-            writing: Writing::new(&shared, &waker),
+            writing: Writing::default(),
             waker,
             handler: None,
             ending: Ending::default(),
-            foreign_before: 0,
-            was_patient: false,
-            grace: None,
+            watch: Watch::default(),
             at_rest: false,
             reported,
             shared,
@@ -96,6 +95,10 @@ where
     /// Pending means: poll again when woken, or when
     /// [`next_wake`](Self::next_wake) has come, or after handing something in.
     /// Once it has returned an outcome, it stays pending.
+    ///
+    /// In a task of tokio, poll it inside `tokio::task::unconstrained`. A
+    /// `tokio::select!` whose task has used up its budget is pending without
+    /// looking at its arms, and a driver can only guess that this is why.
     ///
     /// # Cancel safety
     ///
@@ -125,7 +128,7 @@ where
     pub fn next_wake(&self) -> Option<UnixMillis> {
         let mut state = self.shared.lock();
         // A grace that has run out changes nothing any more.
-        let grace = self.grace.filter(|until| *until > state.now);
+        let grace = self.watch.grace().filter(|until| *until > state.now);
         match (state.next_timer(), grace) {
             (Some(timer), Some(grace)) => Some(timer.min(grace)),
             (timer, grace) => timer.or(grace),
@@ -167,15 +170,17 @@ where
     pub fn is_idle(&self) -> bool {
         let state = self.shared.lock();
         let foreign = self.shared.foreign() > 0;
-        let patient = self.grace.is_some_and(|until| state.now < until);
-        self.at_rest && !self.is_busy(&state) && state.waits_for_outside() && (!foreign || !patient)
+        let patient = self.watch.grace().is_some_and(|until| state.now < until);
+        let busy = watch::is_busy(&state, &self.writing);
+        self.at_rest && !busy && state.waits_for_outside() && (!foreign || !patient)
     }
 
-    /// The journal as it is now.
+    /// The journal as it is now; empty once it has been handed out.
     #[must_use]
     pub fn journal(&self) -> Journal {
         let state = self.shared.lock();
-        snapshot(&self.shared, &state)
+        let version = self.shared.engine.settings.version;
+        state.tape.snapshot(version, asked(&state))
     }
 
     /// What the author should know, since the last call.
@@ -187,10 +192,6 @@ where
     #[must_use]
     pub fn remote(&self) -> Remote<'a> {
         Remote::new(&self.shared)
-    }
-
-    fn is_busy(&self, state: &State<'a>) -> bool {
-        state.running > 0 || !state.unwritten.is_empty() || self.writing.is_busy()
     }
 
     fn panicked(&mut self, panic: &(dyn std::any::Any + Send)) {
@@ -218,7 +219,8 @@ fn open_questions(state: &State<'_>) -> Vec<OpenQuestion> {
     questions
 }
 
-fn snapshot(shared: &Shared<'_>, state: &State<'_>) -> Journal {
+/// What the client may answer, in order of key.
+fn asked(state: &State<'_>) -> Vec<Asked> {
     let mut asked: Vec<Asked> = state
         .open_questions()
         .filter_map(|leaf| {
@@ -229,7 +231,7 @@ fn snapshot(shared: &Shared<'_>, state: &State<'_>) -> Journal {
         })
         .collect();
     asked.sort_by(|a, b| a.key.cmp(&b.key));
-    state.tape.snapshot(shared.engine.settings.version, asked)
+    asked
 }
 
 impl<F: Future + ?Sized> Drop for Driver<'_, F> {

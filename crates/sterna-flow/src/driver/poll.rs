@@ -4,15 +4,14 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll};
 
-use super::decide::{Facts, Foreign, Move, Sleeping, decide};
+use super::decide::{Move, decide};
 use super::outcome::{Outcome, Suspended};
-use super::{Driver, open_questions, snapshot};
+use super::{Driver, asked, open_questions, watch};
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
-use crate::journal::Kind;
+use crate::journal::Journal;
 use crate::key::Key;
-use crate::run::Way;
-use crate::shared::Next;
+use crate::shared::{Next, Parked, State};
 
 impl<F, T, E> Driver<'_, F>
 where
@@ -24,8 +23,7 @@ where
             // From here on a wake asks for one more turn of this loop.
             let woken = self.shared.root.take_wake();
             self.write();
-            self.wake_others();
-            if let Some(error) = self.shared.lock().fatal.take() {
+            if let Some(error) = self.catch_up() {
                 self.ending.stop(error);
             }
             if self.ending.has_begun() {
@@ -35,26 +33,43 @@ where
                 if self.shared.root.rest() {
                     return Poll::Pending;
                 }
-                continue;
-            }
-            if woken {
+            } else if woken {
                 self.poll_handler();
-                continue;
-            }
-            if self.make_move() && self.shared.root.rest() {
-                self.at_rest = true;
-                return Poll::Pending;
+            } else {
+                match self.make_move() {
+                    After::GoOn => {}
+                    After::Rest if self.shared.root.rest() => {
+                        self.at_rest = true;
+                        return Poll::Pending;
+                    }
+                    After::Rest => {}
+                    After::Yield => break,
+                }
             }
         }
-        self.let_others_run();
+        self.shared.root.come_back();
         Poll::Pending
+    }
+
+    /// Lets happen what is due. Returns what stops the run.
+    fn catch_up(&self) -> Option<Error> {
+        let mut state = self.shared.lock();
+        let now = state.now;
+        state.fire(now);
+        let fatal = state.fatal.take();
+        let wakes = std::mem::take(&mut state.wakes);
+        drop(state);
+        for waker in wakes {
+            waker.wake();
+        }
+        fatal
     }
 
     fn poll_handler(&mut self) {
         let Some(handler) = &mut self.handler else {
             return;
         };
-        self.foreign_before = self.shared.foreign();
+        self.watch.foreign_before = self.shared.foreign();
         let mut cx = Context::from_waker(&self.waker);
         match catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(&mut cx))) {
             Ok(Poll::Ready(output)) => self.ending.returned(output),
@@ -63,197 +78,130 @@ where
         }
     }
 
-    /// The handler is at rest. Makes one move; says whether to wait after it.
-    fn make_move(&mut self) -> bool {
-        let facts = self.facts();
+    /// The handler is at rest. Makes one move.
+    fn make_move(&mut self) -> After {
+        let mut state = self.shared.lock();
+        let facts = self.watch.facts(&self.shared, &mut state, &self.writing);
         #[cfg(test)]
-        let facts = self.misjudge(facts);
+        let facts = mutants::misjudge(&state, facts);
         match decide(&facts) {
-            Move::Tell => self.tell(),
-            Move::Grant => self.grant(),
-            Move::Wait => return true,
-            Move::Yield => {
-                self.was_patient = true;
-                self.let_others_run();
-                return true;
+            Move::Tell => match state.next_to_tell() {
+                Some(Next::Tell(id, at)) => {
+                    let waker = state.tell(id, at);
+                    #[cfg(test)]
+                    mutants::tell_all(&mut state);
+                    drop(state);
+                    self.happened(waker);
+                }
+                Some(Next::Fetch(id, reference)) => {
+                    drop(state);
+                    self.fetch(id, reference);
+                }
+                None => {}
+            },
+            Move::Grant => {
+                let waker = state.grant();
+                drop(state);
+                self.happened(waker);
             }
-            Move::Suspend => self.suspend(),
+            Move::Wait => return After::Rest,
+            Move::Yield => {
+                self.watch.be_patient();
+                return After::Yield;
+            }
+            Move::Suspend if self.shared.round >= self.shared.engine.settings.max_rounds => {
+                let rounds = self.shared.engine.settings.max_rounds;
+                self.ending.compensate(Error::RoundsExhausted { rounds });
+            }
+            Move::Suspend => {
+                let questions = open_questions(&state);
+                let waited = self.watch.grace().is_some();
+                self.advise(&mut state, waited);
+                let journal = self.take_journal(&mut state);
+                self.ending.suspend(Suspended { questions, journal });
+            }
             Move::Shed => {
-                let journal = snapshot(&self.shared, &self.shared.lock());
+                let journal = self.take_journal(&mut state);
                 self.ending.shed(journal);
             }
             Move::Cancel => self.ending.cancel(),
             Move::Stall => self.ending.stop(Error::Stalled),
             Move::StopSleeping => {
-                let key = self
-                    .sleeper()
-                    .map_or_else(|| Key::new("sleep"), |(key, _)| key);
+                let sleeper = watch::sleeper(&state);
+                let key = sleeper.map_or_else(|| Key::new("sleep"), |(key, _)| key);
                 self.ending.compensate(Error::SleepTooLong { key });
             }
         }
-        false
+        After::GoOn
     }
 
-    fn facts(&mut self) -> Facts {
-        let foreign = self.shared.foreign();
-        let sleeping = self.sleeping();
-        let shared = self.shared.clone();
-        let mut state = shared.lock();
-        if self.was_patient {
-            state.give_up_on_event();
-        }
-        let busy = self.is_busy(&state);
-        let asking = state.open_questions().next().is_some();
-        let now = state.now;
-        let waits = asking || sleeping != Sleeping::No;
-        let foreign_until = (foreign > 0 && waits && !busy).then(|| {
-            *self
-                .grace
-                .get_or_insert_with(|| now.after(shared.engine.settings.grace))
-        });
-        self.grace = foreign_until;
-        Facts {
-            way: shared.way,
-            unsettled: !self.was_patient
-                && (state.has_unanswered_event() || foreign > self.foreign_before),
-            fetching: self.writing.is_fetching(),
-            tellable: state.next_to_tell().is_some(),
-            startable: state.wants_start(),
-            busy,
-            asking,
-            sleeping,
-            foreign: match foreign_until {
-                Some(until) if now < until => Foreign::InGrace,
-                Some(_) => Foreign::Overdue,
-                None if foreign > 0 || !state.cancel_watchers.is_empty() => Foreign::Overdue,
-                None => Foreign::No,
-            },
-            cancel: state.cancelled,
-            shed: state.shed && state.tape.has_grown() && state.is_at_checkpoint(),
-        }
-    }
-
-    fn sleeping(&self) -> Sleeping {
-        let now = self.shared.lock().now;
-        let longest = self.shared.engine.settings.max_inline_sleep;
-        match self.sleeper() {
-            None => Sleeping::No,
-            Some((_, ends)) if now.until(ends) > longest => Sleeping::TooLong,
-            Some(_) => Sleeping::Shortly,
-        }
-    }
-
-    /// The sleep that ends first.
-    fn sleeper(&self) -> Option<(Key, crate::time::UnixMillis)> {
-        let state = self.shared.lock();
-        state
-            .leaves
-            .iter()
-            .filter(|leaf| leaf.wants == Kind::Elapsed)
-            .filter_map(|leaf| Some((leaf.key.clone(), state.ends_at(&leaf.key)?)))
-            .min_by_key(|(_, ends)| *ends)
-    }
-
-    fn tell(&mut self) {
-        let mut state = self.shared.lock();
-        let waker = match state.next_to_tell() {
-            Some(Next::Fetch(id, reference)) => {
-                drop(state);
-                self.fetch(id, reference);
-                return;
-            }
-            Some(Next::Tell(id, at)) => state.tell(id, at),
-            None => None,
-        };
-        drop(state);
-        self.happened(waker);
-        #[cfg(test)]
-        self.tell_all();
-    }
-
-    fn grant(&mut self) {
-        let waker = self.shared.lock().grant();
-        self.happened(waker);
-    }
-
-    fn happened(&mut self, waker: Option<crate::shared::Parked>) {
-        self.was_patient = false;
-        self.grace = None;
+    fn happened(&mut self, waker: Option<Parked>) {
+        self.watch.start_over();
         if let Some(waker) = waker {
             waker.wake();
         }
     }
 
-    fn suspend(&mut self) {
-        let shared = self.shared.clone();
-        let mut state = shared.lock();
-        let questions = open_questions(&state);
-        if shared.round >= shared.engine.settings.max_rounds {
-            let rounds = shared.engine.settings.max_rounds;
-            self.ending.compensate(Error::RoundsExhausted { rounds });
-            return;
+    /// Tells the author what could be better about a suspension.
+    fn advise(&self, state: &mut State<'_>, waited: bool) {
+        let mut advice = Vec::new();
+        if waited {
+            let questions = state.open_questions();
+            advice.extend(questions.map(|leaf| Diagnostic::ForeignAwait {
+                key: leaf.search.key.clone(),
+                at: leaf.at,
+            }));
         }
-        if self.grace.is_some() {
-            let waited = questions.iter().map(|question| Diagnostic::ForeignAwait {
-                key: question.key.clone(),
-                at: question.at,
-            });
-            state.diagnostics.extend(waited);
+        if self.shared.round == 0 {
+            let early = std::mem::take(&mut state.effects).into_iter();
+            advice.extend(early.map(|(key, at)| Diagnostic::EffectBeforeQuestion { key, at }));
         }
-        if shared.round == 0 && shared.way == Way::RoundTrips {
-            let early = std::mem::take(&mut state.effects)
-                .into_iter()
-                .map(|(key, at)| Diagnostic::EffectBeforeQuestion { key, at });
-            state.diagnostics.extend(early);
-        }
-        let journal = snapshot(&shared, &state);
-        self.ending.suspend(Suspended { questions, journal });
+        state.diagnostics.append(&mut advice);
     }
 
-    pub(super) fn wake_others(&self) {
-        let wakes = std::mem::take(&mut self.shared.lock().wakes);
-        for waker in wakes {
-            waker.wake();
-        }
+    /// The journal to go on with. Nothing is left of it here.
+    fn take_journal(&self, state: &mut State<'_>) -> Journal {
+        let asked = asked(state);
+        let version = self.shared.engine.settings.version;
+        std::mem::take(&mut state.tape).into_journal(version, asked)
     }
+}
 
-    /// Comes back soon, and polls the handler then.
-    fn let_others_run(&self) {
-        self.shared.root.rest();
-        std::task::Wake::wake_by_ref(&self.shared.root);
-    }
+/// What to do after a move.
+enum After {
+    GoOn,
+    /// Wait to be woken.
+    Rest,
+    /// Come back soon.
+    Yield,
 }
 
 #[cfg(test)]
 mod mutants {
-    use super::{Driver, Facts, Future, Next, Way};
+    use crate::driver::decide::Facts;
+    use crate::run::Way;
+    use crate::shared::{Next, State};
     use crate::tests::Mutant;
 
-    impl<F, T, E> Driver<'_, F>
-    where
-        F: Future<Output = Result<T, E>> + ?Sized,
-    {
-        pub(super) fn misjudge(&self, mut facts: Facts) -> Facts {
-            match self.shared.lock().mutant {
-                Some(Mutant::NoDrain) => facts.busy &= facts.way != Way::RoundTrips,
-                Some(Mutant::NoPatience) => facts.unsettled = false,
-                Some(Mutant::StartWhileFetching) if facts.fetching => {
-                    (facts.fetching, facts.tellable) = (false, false);
-                }
-                _ => {}
+    pub(super) fn misjudge(state: &State<'_>, mut facts: Facts) -> Facts {
+        match state.mutant {
+            Some(Mutant::NoDrain) => facts.busy &= facts.way != Way::RoundTrips,
+            Some(Mutant::NoPatience) => facts.unsettled = false,
+            Some(Mutant::StartWhileFetching) if facts.fetching => {
+                (facts.fetching, facts.tellable) = (false, false);
             }
-            facts
+            _ => {}
         }
+        facts
+    }
 
-        pub(super) fn tell_all(&self) {
-            let mut state = self.shared.lock();
-            if state.mutant != Some(Mutant::TellAll) {
-                return;
-            }
-            while let Some(Next::Tell(id, at)) = state.next_to_tell() {
-                let waker = state.tell(id, at);
-                state.wakes.extend(waker);
-            }
+    pub(super) fn tell_all(state: &mut State<'_>) {
+        if state.mutant != Some(Mutant::TellAll) {
+            return;
+        }
+        while let Some(Next::Tell(id, at)) = state.next_to_tell() {
+            let waker = state.tell(id, at);
+            state.wakes.extend(waker);
         }
     }
 }

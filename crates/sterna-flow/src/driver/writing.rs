@@ -10,26 +10,19 @@ use crate::error::{Error, PlugAction};
 use crate::journal::Entry;
 use crate::key::Key;
 use crate::plugs::{BoxFuture, PlugError};
-use crate::shared::{LeafId, Relay, Shared};
+use crate::shared::{LeafId, Relay};
 
 /// What a driver waits for that is not its handler.
+#[derive(Default)]
 pub(super) struct Writing {
     append: Option<(BoxFuture<Result<(), PlugError>>, Batch)>,
     fetch: Option<(BoxFuture<Result<Bytes, PlugError>>, LeafId)>,
-    waker: Waker,
+    waker: Option<Waker>,
 }
 
 type Batch = Vec<(Entry, Option<LeafId>)>;
 
 impl Writing {
-    pub(super) fn new(shared: &Shared<'_>, waker: &Waker) -> Self {
-        Self {
-            append: None,
-            fetch: None,
-            waker: Waker::from(Relay::new(&shared.root, waker)),
-        }
-    }
-
     pub(super) const fn is_busy(&self) -> bool {
         self.append.is_some() || self.fetch.is_some()
     }
@@ -43,10 +36,16 @@ impl<F, T, E> Driver<'_, F>
 where
     F: Future<Output = Result<T, E>> + ?Sized,
 {
-    /// Lets happen what is due, and goes on writing and fetching as far as
-    /// possible.
+    /// Goes on writing and fetching as far as possible.
     pub(super) fn write(&mut self) {
-        let waker = self.writing.waker.clone();
+        if self.shared.journaling.is_none() && self.writing.fetch.is_none() {
+            return;
+        }
+        let waker = self.writing.waker.get_or_insert_with(|| {
+            let relay = Relay::new(&self.shared.root, &self.waker);
+            Waker::from(relay)
+        });
+        let waker = waker.clone();
         let mut cx = Context::from_waker(&waker);
         loop {
             // A timer may be due by the time it is written.

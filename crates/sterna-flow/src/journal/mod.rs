@@ -63,12 +63,22 @@ impl Journal {
         entries: Vec<Entry>,
         asked: Vec<Asked>,
     ) -> Result<Self, DecodeError> {
-        Ok(Self {
+        let index = index(&entries)?;
+        Ok(Self::with_index(version, entries, index, asked))
+    }
+
+    pub(crate) const fn with_index(
+        version: u32,
+        entries: Vec<Entry>,
+        index: HashMap<Key, usize>,
+        asked: Vec<Asked>,
+    ) -> Self {
+        Self {
             version,
-            index: index(&entries)?,
             entries,
+            index,
             asked,
-        })
+        }
     }
 
     pub(crate) fn into_parts(self) -> (Vec<Entry>, HashMap<Key, usize>, Vec<Asked>) {

@@ -8,6 +8,7 @@
 //! key, value = length bytes          numbers are LEB128, shortest form only
 //! ```
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::{BufMut, Bytes, BytesMut};
@@ -49,17 +50,14 @@ pub(super) fn decode(bytes: Bytes, limits: &Limits) -> Result<Journal, DecodeErr
     for _ in 0..count {
         asked_heads.push((input.key(limits)?, input.fingerprint()?));
     }
-    input.end()?;
+    let bytes = input.end()?;
 
-    let mut keys = Keys::new(
-        heads
-            .iter()
-            .map(|head| &head.key)
-            .chain(asked_heads.iter().map(|(key, _)| key)),
-    )?;
+    let ranges = heads.iter().map(|head| &head.key);
+    let ranges = ranges.chain(asked_heads.iter().map(|(key, _)| key));
+    let mut keys = Keys::new(&bytes, ranges)?;
     let entries = heads
         .into_iter()
-        .map(|head| head.into_entry(keys.next()))
+        .map(|head| head.into_entry(keys.next(), &bytes))
         .collect();
     let asked = asked_heads
         .into_iter()
@@ -82,9 +80,9 @@ pub(super) fn encode_entry(entry: &Entry) -> Bytes {
 pub(super) fn decode_entry(bytes: Bytes, limits: &Limits) -> Result<Entry, DecodeError> {
     let mut input = Input::new(bytes)?;
     let head = input.entry(limits)?;
-    input.end()?;
-    let key = Keys::new([&head.key].into_iter())?.next();
-    Ok(head.into_entry(key))
+    let bytes = input.end()?;
+    let key = Keys::new(&bytes, std::iter::once(&head.key))?.next();
+    Ok(head.into_entry(key, &bytes))
 }
 
 fn put_entry(out: &mut BytesMut, entry: &Entry) {
@@ -122,31 +120,42 @@ pub(crate) fn put_number(out: &mut impl BufMut, mut number: u64) {
 }
 
 /// What is left to read. Every method takes from the front or fails.
-struct Input(Bytes);
+struct Input {
+    bytes: Bytes,
+    at: usize,
+}
 
 impl Input {
     fn new(bytes: Bytes) -> Result<Self, DecodeError> {
-        let mut input = Self(bytes);
+        let mut input = Self { bytes, at: 0 };
         match input.byte()? {
             VERSION => Ok(input),
             other => Err(DecodeError::Version(other)),
         }
     }
 
-    fn byte(&mut self) -> Result<u8, DecodeError> {
-        Ok(self.take(1)?[0])
+    fn rest(&self) -> &[u8] {
+        &self.bytes[self.at..]
     }
 
-    fn take(&mut self, length: usize) -> Result<Bytes, DecodeError> {
-        if length > self.0.len() {
+    fn byte(&mut self) -> Result<u8, DecodeError> {
+        let byte = *self.rest().first().ok_or(DecodeError::Truncated)?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    fn take(&mut self, length: usize) -> Result<Range<usize>, DecodeError> {
+        if length > self.rest().len() {
             return Err(DecodeError::Truncated);
         }
-        Ok(self.0.split_to(length))
+        let start = self.at;
+        self.at += length;
+        Ok(start..self.at)
     }
 
     fn number(&mut self) -> Result<u64, DecodeError> {
-        let (number, length) = read_number(&self.0)?;
-        self.take(length)?;
+        let (number, length) = read_number(self.rest())?;
+        self.at += length;
         Ok(number)
     }
 
@@ -160,13 +169,13 @@ impl Input {
         if count > limit {
             return Err(DecodeError::TooManyEntries { limit });
         }
-        if count > self.0.len() / shortest {
+        if count > self.rest().len() / shortest {
             return Err(DecodeError::Truncated);
         }
         Ok(count)
     }
 
-    fn key(&mut self, limits: &Limits) -> Result<Bytes, DecodeError> {
+    fn key(&mut self, limits: &Limits) -> Result<Range<usize>, DecodeError> {
         let length = self.length()?;
         if length == 0 || length > limits.key_bytes {
             return Err(DecodeError::Key);
@@ -175,8 +184,8 @@ impl Input {
     }
 
     fn fingerprint(&mut self) -> Result<Fingerprint, DecodeError> {
-        let bytes = self.take(16)?;
-        let bytes = <[u8; 16]>::try_from(&*bytes).expect("sixteen bytes were taken");
+        let range = self.take(16)?;
+        let bytes = <[u8; 16]>::try_from(&self.bytes[range]).expect("sixteen bytes were taken");
         Ok(Fingerprint::new(bytes))
     }
 
@@ -192,18 +201,19 @@ impl Input {
             _ => Some(self.fingerprint()?),
         };
         let length = self.length()?;
+        let value = self.take(length)?;
         Ok(Head {
             kind,
             flags,
             key,
             fingerprint,
-            value: self.take(length)?,
+            value,
         })
     }
 
-    fn end(&self) -> Result<(), DecodeError> {
-        if self.0.is_empty() {
-            Ok(())
+    fn end(self) -> Result<Bytes, DecodeError> {
+        if self.rest().is_empty() {
+            Ok(self.bytes)
         } else {
             Err(DecodeError::TrailingBytes)
         }
@@ -231,22 +241,22 @@ pub(crate) fn read_number(bytes: &[u8]) -> Result<(u64, usize), DecodeError> {
     Err(DecodeError::Truncated)
 }
 
-/// An entry whose key is still bytes.
+/// An entry as places in the input.
 struct Head {
     kind: Kind,
     flags: u8,
-    key: Bytes,
+    key: Range<usize>,
     fingerprint: Option<Fingerprint>,
-    value: Bytes,
+    value: Range<usize>,
 }
 
 impl Head {
-    fn into_entry(self, key: Key) -> Entry {
+    fn into_entry(self, key: Key, bytes: &Bytes) -> Entry {
         Entry {
             key,
             kind: self.kind,
             fingerprint: self.fingerprint,
-            value: self.value,
+            value: bytes.slice(self.value),
             failed: self.flags & FAILED != 0,
             by_ref: self.flags & BY_REF != 0,
             secret: self.flags & SECRET != 0,
@@ -262,12 +272,15 @@ struct Keys {
 }
 
 impl Keys {
-    fn new<'a>(keys: impl Iterator<Item = &'a Bytes> + Clone) -> Result<Self, DecodeError> {
-        let mut text = String::with_capacity(keys.clone().map(Bytes::len).sum());
-        let mut lengths = Vec::with_capacity(keys.size_hint().0);
-        for key in keys {
-            text.push_str(std::str::from_utf8(key).map_err(|_| DecodeError::Key)?);
-            lengths.push(key.len());
+    fn new<'a>(
+        bytes: &[u8],
+        ranges: impl Iterator<Item = &'a Range<usize>> + Clone,
+    ) -> Result<Self, DecodeError> {
+        let lengths: Vec<usize> = ranges.clone().map(ExactSizeIterator::len).collect();
+        let mut text = String::with_capacity(lengths.iter().sum());
+        for range in ranges {
+            let key = std::str::from_utf8(&bytes[range.clone()]);
+            text.push_str(key.map_err(|_| DecodeError::Key)?);
         }
         Ok(Self {
             text: text.into(),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::names::{Name, NameId};
 use super::root::Parked;
 use crate::fingerprint::Fingerprint;
 use crate::journal::Kind;
@@ -14,8 +15,8 @@ use crate::key::Key;
 pub(crate) struct Leaf {
     /// The name it goes by, taken when it was constructed.
     pub(crate) key: Key,
-    /// The name without its ordinal, which no other unfinished future may have.
-    pub(crate) base: Key,
+    /// Which name that is, without its ordinal.
+    pub(crate) name: NameId,
     /// What kind of entry it waits for.
     pub(crate) wants: Kind,
     pub(crate) at: &'static Location<'static>,
@@ -27,6 +28,8 @@ pub(crate) struct Leaf {
     /// A name under which older builds recorded the same thing.
     pub(crate) alias: Option<Key>,
     pub(crate) search: Search,
+    /// Whether the client has the question in other words.
+    pub(crate) reworded: bool,
     /// Why the last answer did not fit.
     pub(crate) reason: Option<String>,
     pub(crate) question: Option<Bytes>,
@@ -37,11 +40,11 @@ pub(crate) struct Leaf {
 }
 
 impl Leaf {
-    pub(crate) fn new(key: Key, base: Key, wants: Kind, at: &'static Location<'static>) -> Self {
+    pub(crate) fn new(name: Name, wants: Kind, at: &'static Location<'static>) -> Self {
         Self {
-            search: Search::new(key.clone()),
-            key,
-            base,
+            search: Search::new(&name.key),
+            key: name.key,
+            name: name.id,
             wants,
             at,
             stage: Stage::New,
@@ -49,6 +52,7 @@ impl Leaf {
             pin: None,
             changed: Changed::Fail,
             alias: None,
+            reworded: false,
             reason: None,
             question: None,
             lasts: None,
@@ -87,29 +91,30 @@ pub(crate) enum Stage {
 }
 
 /// Which of the names that an entry may have is looked for next.
-#[derive(Clone)]
 pub(crate) struct Search {
-    pub(crate) name: Key,
-    pub(crate) generation: u32,
-    /// The name and generation itself.
+    generation: u32,
+    /// The name in that generation.
     pub(crate) key: Key,
-    /// Skipped an answer that this run was given: the question has changed.
-    pub(crate) skipped_new: bool,
 }
 
 impl Search {
-    pub(crate) fn new(name: Key) -> Self {
+    pub(crate) fn new(name: &Key) -> Self {
         Self {
             key: name.clone(),
-            name,
             generation: 1,
-            skipped_new: false,
         }
     }
 
-    pub(crate) fn advance(&mut self) {
-        self.generation += 1;
-        self.key = self.name.generation(self.generation);
+    pub(crate) fn advance(&mut self, name: &Key) {
+        self.go_to(self.generation + 1, name);
+    }
+
+    /// Goes on to `generation`, if that is ahead.
+    pub(crate) fn go_to(&mut self, generation: u32, name: &Key) {
+        if generation > self.generation {
+            self.generation = generation;
+            self.key = name.generation(generation);
+        }
     }
 }
 

@@ -50,7 +50,6 @@ impl State<'_> {
             self.unwritten.push_back((entry.clone(), None));
         }
         let at = self.tape.push(entry.clone());
-        self.tape.visit(at);
         match at_once && !entry.by_ref {
             true => {
                 if let Some(leaf) = self.leaves.get_mut(id) {

@@ -11,9 +11,14 @@ use crate::key::{Key, write_key, write_ordinal};
 /// The names that a run has used.
 #[derive(Default)]
 pub(crate) struct Names {
-    uses: HashMap<Key, Use>,
+    ids: HashMap<Key, NameId>,
+    uses: Vec<Use>,
     text: String,
 }
+
+/// Which name, in the order of first use.
+#[derive(Clone, Copy)]
+pub(crate) struct NameId(usize);
 
 struct Use {
     count: u32,
@@ -25,7 +30,7 @@ pub(crate) struct Name {
     /// What the journal knows it by.
     pub(crate) key: Key,
     /// What all uses of the name have in common.
-    pub(crate) base: Key,
+    pub(crate) id: NameId,
 }
 
 impl Names {
@@ -42,31 +47,26 @@ impl Names {
         self.text.clear();
         write_key(&mut self.text, scope, name);
         self.text.extend(mark);
-        if name.is_empty() || self.text.len() > limits.key_bytes - ROOM {
-            return Err(Error::InvalidKey {
-                key: Key::new(&self.text),
-                limit: limits.key_bytes - ROOM,
-            });
+        let limit = limits.key_bytes.saturating_sub(ROOM);
+        if name.is_empty() || self.text.len() > limit {
+            let key = Key::new(&self.text);
+            return Err(Error::InvalidKey { key, limit });
         }
-        if let Some((base, usage)) = self.uses.get_key_value(self.text.as_str()) {
-            let (base, count) = (base.clone(), usage.count + 1);
-            write_ordinal(&mut self.text, count);
-            if let Some(usage) = self.uses.get_mut(base.as_str()) {
-                usage.count = count;
-            }
+        if let Some(id) = self.ids.get(self.text.as_str()).copied() {
+            let usage = &mut self.uses[id.0];
+            usage.count += 1;
+            write_ordinal(&mut self.text, usage.count);
             let key = tape.key(&self.text);
-            return Ok(Name { key, base });
+            return Ok(Name { key, id });
         }
         let key = tape.key(&self.text);
-        let usage = Use {
+        let id = NameId(self.uses.len());
+        self.uses.push(Use {
             count: 1,
             in_progress: None,
-        };
-        self.uses.insert(key.clone(), usage);
-        Ok(Name {
-            base: key.clone(),
-            key,
-        })
+        });
+        self.ids.insert(key.clone(), id);
+        Ok(Name { key, id })
     }
 
     /// Notes that a future of that name exists.
@@ -78,12 +78,10 @@ impl Names {
         name: &Name,
         at: &'static Location<'static>,
     ) -> Result<(), Error> {
-        let Some(usage) = self.uses.get_mut(name.base.as_str()) else {
-            return Ok(());
-        };
+        let usage = &mut self.uses[name.id.0];
         if let Some(first) = usage.in_progress {
             return Err(Error::DuplicateKey {
-                key: name.base.clone(),
+                key: name.key.without_ordinal(),
                 first,
                 second: at,
             });
@@ -93,10 +91,8 @@ impl Names {
     }
 
     /// Notes that it is gone.
-    pub(crate) fn end(&mut self, base: &Key) {
-        if let Some(usage) = self.uses.get_mut(base.as_str()) {
-            usage.in_progress = None;
-        }
+    pub(crate) fn end(&mut self, name: NameId) {
+        self.uses[name.0].in_progress = None;
     }
 }
 

@@ -49,7 +49,6 @@ impl State<'_> {
             self.timers.set(&entry);
         }
         let at = self.tape.push(entry);
-        self.tape.visit(at);
         match id {
             Some(id) => self.enqueue(id, at),
             None => self.hand_over(&key),
@@ -90,10 +89,24 @@ impl State<'_> {
         if self.has(&key) {
             return false;
         }
+        self.fill_up_to(&key);
         let mut entry = Entry::new(key, Kind::Answer, value);
         entry.fingerprint = Some(fingerprint);
         self.record(None, entry);
         true
+    }
+
+    /// Closes the generations before `key` that were asked in other words and
+    /// never answered, so that a search gets past them.
+    pub(super) fn fill_up_to(&mut self, key: &Key) {
+        let (name, last) = key.split_generation();
+        let name = Key::new(name);
+        for generation in 1..last {
+            let earlier = name.generation(generation);
+            if !self.has(&earlier) {
+                self.record(None, Entry::new(earlier, Kind::Rejected, Bytes::new()));
+            }
+        }
     }
 
     /// The answer that a future took does not fit its question: ask again.
@@ -112,7 +125,7 @@ impl State<'_> {
         if let Some(leaf) = self.leaves.get_mut(id) {
             leaf.stage = Stage::New;
             leaf.alias = None;
-            leaf.search.advance();
+            leaf.search.advance(&leaf.key);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Who woke the handler, and who else could.
 
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Wake, Waker};
 
 /// The waker that a handler is polled with.
@@ -12,7 +12,8 @@ use std::task::{Wake, Waker};
 pub(crate) struct Root {
     state: AtomicU8,
     owner: Mutex<Option<Waker>>,
-    held: Arc<AtomicUsize>,
+    /// How many clones the engine keeps; made when it keeps the first.
+    held: OnceLock<Arc<AtomicUsize>>,
 }
 
 impl Root {
@@ -20,7 +21,7 @@ impl Root {
         Arc::new(Self {
             state: AtomicU8::new(WOKEN),
             owner: Mutex::new(None),
-            held: Arc::default(),
+            held: OnceLock::new(),
         })
     }
 
@@ -46,13 +47,32 @@ impl Root {
             .is_ok()
     }
 
+    /// Ends a poll although there is more to do: others may run, and then the
+    /// owner polls again, and the handler as well.
+    pub(crate) fn come_back(&self) {
+        self.state.store(WOKEN, Ordering::Release);
+        self.wake_owner();
+    }
+
+    fn wake_owner(&self) {
+        let owner = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(owner) = &*owner {
+            owner.wake_by_ref();
+        }
+    }
+
     /// How many wakers of the handler belong to something that is not the
     /// engine: a bare timer, a socket, a channel, a set of futures.
     pub(crate) fn foreign(self: &Arc<Self>) -> usize {
         let clones = Arc::strong_count(self);
         // Whoever dropped its clone after a wake has made that wake visible.
         fence(Ordering::Acquire);
-        clones.saturating_sub(OWN + self.held.load(Ordering::Relaxed))
+        clones.saturating_sub(OWN + self.held())
+    }
+
+    fn held(&self) -> usize {
+        let held = self.held.get();
+        held.map_or(0, |held| held.load(Ordering::Relaxed))
     }
 }
 
@@ -63,10 +83,7 @@ impl Wake for Root {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if self.state.swap(WOKEN, Ordering::AcqRel) == RESTING {
-            let owner = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(owner) = &*owner {
-                owner.wake_by_ref();
-            }
+            self.wake_owner();
         }
     }
 }
@@ -80,7 +97,7 @@ pub(crate) struct Parked {
 impl Parked {
     pub(crate) fn new(root: &Arc<Root>, waker: &Waker) -> Self {
         let ours = std::ptr::eq(waker.data(), Arc::as_ptr(root).cast());
-        let tally = ours.then(|| root.held.clone());
+        let tally = ours.then(|| root.held.get_or_init(Arc::default).clone());
         let waker = waker.clone();
         if let Some(tally) = &tally {
             tally.fetch_add(1, Ordering::Relaxed);
@@ -169,6 +186,12 @@ mod tests {
         root.wake_by_ref();
         root.wake_by_ref();
         assert_eq!(owner.0.load(Ordering::Relaxed), 1);
+
+        assert!(root.take_wake());
+        root.wake_by_ref();
+        root.come_back();
+        assert_eq!(owner.0.load(Ordering::Relaxed), 2);
+        assert!(root.take_wake());
     }
 
     #[test]
@@ -187,7 +210,7 @@ mod tests {
         drop(socket);
         assert_eq!(root.foreign(), 0);
         let of_another_task = Parked::new(&root, Waker::noop());
-        assert_eq!(root.held.load(Ordering::Relaxed), 0);
+        assert_eq!(root.held(), 0);
         drop((of_another_task, waker));
     }
 }

@@ -142,17 +142,13 @@ impl State<'_> {
         };
         leaf.stage = Stage::Open;
         leaf.question = Some(request);
-        let key = leaf.search.key.clone();
-        let asked_otherwise = self
-            .asked
-            .get(key.as_str())
-            .is_some_and(|fingerprint| Some(*fingerprint) != leaf.pin);
-        if build == Build::Same && (asked_otherwise || leaf.search.skipped_new) {
+        if leaf.reworded && build == Build::Same {
             self.diagnostics.push(Diagnostic::QuestionChanged {
                 key: leaf.key.clone(),
                 at: leaf.at,
             });
         }
+        let key = leaf.search.key.clone();
         self.waiting.insert(key, id);
         self.want_clock(id);
     }

@@ -2,6 +2,7 @@
 
 use super::leaf::{Changed, Leaf, LeafId, Search};
 use super::state::State;
+use super::tape::Tape;
 use crate::error::Error;
 use crate::journal::{Entry, Kind};
 
@@ -15,33 +16,47 @@ impl State<'_> {
         let Some(leaf) = self.leaves.get_mut(id) else {
             return Ok(None);
         };
-        let mut search = leaf.search.clone();
-        let mut found = look(&mut self.tape, leaf, &mut search)?;
-        leaf.search = search;
-        if found.is_none()
-            && let Some(alias) = leaf.alias.clone()
-        {
-            found = look(&mut self.tape, leaf, &mut Search::new(alias))?;
+        while let Some(at) = self.tape.find(leaf.search.key.as_str()) {
+            if try_entry(&mut self.tape, at, leaf)? {
+                return Ok(Some(at));
+            }
+            leaf.search.advance(&leaf.key);
         }
-        Ok(found)
+        if let Some(alias) = leaf.alias.clone() {
+            let mut search = Search::new(&alias);
+            while let Some(at) = self.tape.find(search.key.as_str()) {
+                if try_entry(&mut self.tape, at, leaf)? {
+                    return Ok(Some(at));
+                }
+                search.advance(&alias);
+            }
+        }
+        // A key that the client has seen stands for what it was shown.
+        for (key, fingerprint) in &self.asked {
+            let (name, generation) = key.split_generation();
+            if name != leaf.key.as_str() || self.tape.find(key.as_str()).is_some() {
+                continue;
+            }
+            if Some(*fingerprint) == leaf.pin {
+                leaf.search.go_to(generation, &leaf.key);
+            } else {
+                leaf.reworded = true;
+                leaf.search.go_to(generation + 1, &leaf.key);
+            }
+        }
+        Ok(None)
     }
 }
 
-fn look(
-    tape: &mut super::tape::Tape,
-    leaf: &mut Leaf,
-    search: &mut Search,
-) -> Result<Option<usize>, Error> {
-    while let Some(at) = tape.find(search.key.as_str()) {
-        tape.visit(at);
-        match fit(tape.entry(at), leaf)? {
-            Fit::Fits => return Ok(Some(at)),
-            Fit::Rejected(reason) => leaf.reason = Some(reason),
-            Fit::Stale => search.skipped_new |= !tape.is_inherited(at),
-        }
-        search.advance();
+/// Whether the entry there is the one that `leaf` waits for.
+fn try_entry(tape: &mut Tape, at: usize, leaf: &mut Leaf) -> Result<bool, Error> {
+    tape.visit(at);
+    match fit(tape.entry(at), leaf)? {
+        Fit::Fits => return Ok(true),
+        Fit::Rejected(reason) => leaf.reason = Some(reason).filter(|reason| !reason.is_empty()),
+        Fit::Stale => leaf.reworded |= !tape.is_inherited(at),
     }
-    Ok(None)
+    Ok(false)
 }
 
 enum Fit {

@@ -64,7 +64,8 @@ pub(crate) struct State<'a> {
 impl State<'_> {
     pub(super) fn begin(&mut self, journal: Journal) {
         let (entries, index, asked) = journal.into_parts();
-        self.fresh = entries.is_empty();
+        // A flow that has asked has been here, even if nothing is recorded.
+        self.fresh = entries.is_empty() && asked.is_empty();
         self.tape = Tape::new(entries, index);
         self.asked = asked
             .into_iter()
@@ -96,9 +97,7 @@ impl State<'_> {
     ) -> Result<LeafId, Error> {
         let name = self.name(scope, name, None)?;
         self.names.begin(&name, at)?;
-        Ok(self
-            .leaves
-            .insert(Leaf::new(name.key, name.base, wants, at)))
+        Ok(self.leaves.insert(Leaf::new(name, wants, at)))
     }
 
     pub(crate) fn name(
@@ -122,15 +121,14 @@ impl State<'_> {
         let Some(leaf) = self.leaves.remove(id) else {
             return;
         };
-        self.names.end(&leaf.base);
-        if leaf.stage == Stage::Running {
-            self.running -= 1;
+        self.names.end(leaf.name);
+        match leaf.stage {
+            Stage::Running => self.running -= 1,
+            Stage::Open => drop(self.waiting.remove(leaf.search.key.as_str())),
+            _ => {}
         }
         if self.event == Some(id) {
             self.event = None;
-        }
-        if self.waiting.get(leaf.search.key.as_str()) == Some(&id) {
-            self.waiting.remove(leaf.search.key.as_str());
         }
         if leaf.lasts.is_some() && !self.closed {
             self.tape.discard(leaf.key.timer().as_str());

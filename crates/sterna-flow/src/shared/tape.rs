@@ -13,35 +13,40 @@ use crate::key::Key;
 /// and left out of the next journal.
 #[derive(Default)]
 pub(crate) struct Tape {
-    lines: Vec<Line>,
+    entries: Vec<Entry>,
+    marks: Vec<Mark>,
     index: HashMap<Key, usize>,
     inherited: usize,
     any_gone: bool,
 }
 
-struct Line {
-    entry: Entry,
-    visited: bool,
-    gone: bool,
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    /// Not needed any more.
+    Gone,
+    /// The handler has not come by.
+    Unvisited,
+    Visited,
 }
 
 impl Tape {
     pub(crate) fn new(entries: Vec<Entry>, index: HashMap<Key, usize>) -> Self {
         Self {
             inherited: entries.len(),
-            lines: entries.into_iter().map(Line::new).collect(),
+            marks: vec![Mark::Unvisited; entries.len()],
+            entries,
             index,
             any_gone: false,
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.lines.len()
+        self.entries.len()
     }
 
     /// Whether this run has added anything.
     pub(crate) fn has_grown(&self) -> bool {
-        self.lines.len() > self.inherited
+        self.entries.len() > self.inherited
     }
 
     pub(crate) fn is_inherited(&self, at: usize) -> bool {
@@ -49,7 +54,7 @@ impl Tape {
     }
 
     pub(crate) fn entry(&self, at: usize) -> &Entry {
-        &self.lines[at].entry
+        &self.entries[at]
     }
 
     /// Where `key` is, if the journal has it.
@@ -59,31 +64,32 @@ impl Tape {
 
     /// `text` as a key, sharing the text of the entry of that name.
     pub(crate) fn key(&self, text: &str) -> Key {
-        match self.index.get_key_value(text) {
-            Some((key, _)) => key.clone(),
+        match self.find(text) {
+            Some(at) => self.entries[at].key.clone(),
             None => Key::new(text),
         }
     }
 
     /// Notes that the handler has come by.
     pub(crate) fn visit(&mut self, at: usize) {
-        self.lines[at].visited = true;
+        self.marks[at] = Mark::Visited;
     }
 
     pub(crate) fn push(&mut self, entry: Entry) -> usize {
-        let at = self.lines.len();
+        let at = self.entries.len();
         if entry.kind == Kind::Memo {
             self.collapse(&entry.key);
         }
         self.index.insert(entry.key.clone(), at);
-        self.lines.push(Line::new(entry));
+        self.entries.push(entry);
+        self.marks.push(Mark::Visited);
         at
     }
 
     /// Leaves out everything inside a finished memo.
     fn collapse(&mut self, memo: &Key) {
-        for at in 0..self.lines.len() {
-            if self.lines[at].entry.key.is_inside_memo(memo) {
+        for at in 0..self.entries.len() {
+            if self.entries[at].key.is_inside_memo(memo) {
                 self.remove(at);
             }
         }
@@ -97,62 +103,61 @@ impl Tape {
     }
 
     fn remove(&mut self, at: usize) {
-        let line = &mut self.lines[at];
-        line.gone = true;
-        line.entry.value = Bytes::new();
+        let entry = &mut self.entries[at];
+        entry.value = Bytes::new();
+        self.index.remove(entry.key.as_str());
+        self.marks[at] = Mark::Gone;
         self.any_gone = true;
-        self.index.remove(line.entry.key.as_str());
     }
 
     /// Keeps of an answer only why it did not fit.
     pub(crate) fn reject(&mut self, at: usize, reason: &str) {
-        let entry = &mut self.lines[at].entry;
+        let entry = &mut self.entries[at];
         entry.kind = Kind::Rejected;
         entry.value = Bytes::copy_from_slice(reason.as_bytes());
     }
 
     /// Timers that were set before this run.
     pub(crate) fn timers(&self) -> impl Iterator<Item = &Entry> {
-        self.lines
+        self.entries
             .iter()
-            .map(|line| &line.entry)
             .filter(|entry| entry.kind == Kind::Timer)
     }
 
     /// Results that the handler, now at its end, has not come by.
     pub(crate) fn orphans(&self) -> impl Iterator<Item = &Entry> {
-        self.lines[..self.inherited]
-            .iter()
-            .filter(|line| !line.visited && !line.gone)
-            .map(|line| &line.entry)
+        self.marked(Mark::Unvisited)
             .filter(|entry| matches!(entry.kind, Kind::Step | Kind::Once))
     }
 
-    /// What this run has added and kept.
-    #[cfg(test)]
-    pub(crate) fn news(&self) -> impl Iterator<Item = &Entry> {
-        let news = self.lines[self.inherited..].iter();
-        news.filter(|line| !line.gone).map(|line| &line.entry)
+    fn marked(&self, wanted: Mark) -> impl Iterator<Item = &Entry> {
+        self.entries
+            .iter()
+            .zip(&self.marks)
+            .filter(move |(_, mark)| **mark == wanted)
+            .map(|(entry, _)| entry)
+    }
+
+    /// The journal as it is now.
+    pub(crate) fn snapshot(&self, version: u32, asked: Vec<Asked>) -> Journal {
+        Self {
+            entries: self.entries.clone(),
+            marks: self.marks.clone(),
+            index: self.index.clone(),
+            ..*self
+        }
+        .into_journal(version, asked)
     }
 
     /// The journal to go on with.
-    pub(crate) fn snapshot(&self, version: u32, asked: Vec<Asked>) -> Journal {
-        let entries = self
-            .lines
-            .iter()
-            .filter(|line| !line.gone)
-            .map(|line| line.entry.clone())
-            .collect();
-        Journal::from_parts(version, entries, asked).expect("the index keeps keys apart")
-    }
-}
-
-impl Line {
-    const fn new(entry: Entry) -> Self {
-        Self {
-            entry,
-            visited: false,
-            gone: false,
+    pub(crate) fn into_journal(mut self, version: u32, asked: Vec<Asked>) -> Journal {
+        if self.any_gone {
+            let mut marks = self.marks.into_iter();
+            self.entries
+                .retain(|_| marks.next().is_some_and(|mark| mark != Mark::Gone));
+            return Journal::from_parts(version, self.entries, asked)
+                .expect("the index keeps keys apart");
         }
+        Journal::with_index(version, self.entries, self.index, asked)
     }
 }

@@ -88,6 +88,14 @@ impl State<'_> {
             generation += 1;
             ends = key.generation(generation);
         }
+        let asked = self.asked.keys().filter(|asked| {
+            let (name, asked_generation) = asked.split_generation();
+            name == key.as_str() && asked_generation > generation
+        });
+        if let Some(asked) = asked.max_by_key(|asked| asked.split_generation().1) {
+            ends = asked.clone();
+            self.fill_up_to(&ends);
+        }
         self.record(None, Entry::new(ends, Kind::Elapsed, Bytes::new()));
     }
 

@@ -123,8 +123,13 @@ impl<'p> Harness<'p> {
         )
     }
 
-    pub(super) fn is_woken(&self) -> bool {
-        self.flag.woken.load(Ordering::Acquire)
+    /// Whether to poll again at once, after letting a runtime go on.
+    pub(super) async fn is_woken(&self) -> bool {
+        let woken = self.flag.woken.load(Ordering::Acquire);
+        if woken && self.case.has_runtime {
+            tokio::task::yield_now().await;
+        }
+        woken
     }
 
     /// Something happens outside: a body may go on, or time passes. Says whether
@@ -144,7 +149,7 @@ impl<'p> Harness<'p> {
     /// Waits for a body that runs elsewhere.
     pub(super) async fn wait(&self, driver: &Driver<'p, Handler<'p>>) -> Result<(), Fault> {
         let woken = self.flag.notify.notified();
-        if self.is_woken() {
+        if self.is_woken().await {
             return Ok(());
         }
         let minute = Duration::from_secs(60);

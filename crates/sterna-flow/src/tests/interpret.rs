@@ -211,12 +211,12 @@ async fn run_step(cx: &Cx<'_>, world: &World, id: Id, step: StepNode, acc: u64) 
     let result = match (step.kind, timeout) {
         (StepKind::Once, None) => cx.once(&name, body).await,
         (StepKind::Once, Some(timeout)) => cx.once(&name, body).timeout(timeout).await,
-        (StepKind::ByRef, _) => cx.effect(&name, body).by_ref().retry(retry).await,
-        (StepKind::Plain, None) if step.tries > 1 => cx.effect(&name, body).retry(retry).await,
-        (StepKind::Plain, None) => cx.effect(&name, body).await,
+        (StepKind::ByRef, _) => cx.retry_effect(&name, retry, body).by_ref().await,
+        (StepKind::Plain, None) if step.tries == 1 => cx.effect(&name, body).await,
+        (StepKind::Plain, None) => cx.retry_effect(&name, retry, body).await,
         (StepKind::Plain, Some(timeout)) => {
-            let running = cx.effect(&name, body).timeout(timeout);
-            running.retry(retry).await
+            let running = cx.retry_effect(&name, retry, body);
+            running.timeout(timeout).await
         }
     };
     combine(acc, result.unwrap_or(FAILED))

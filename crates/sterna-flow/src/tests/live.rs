@@ -61,7 +61,7 @@ async fn one_life(
                 let log = log(harness, &driver);
                 return Ok(Some(harness.check_end(&outcome, &log)));
             }
-            Poll::Pending if harness.is_woken() => continue,
+            Poll::Pending if harness.is_woken().await => continue,
             Poll::Pending => {}
         }
         harness.check_world()?;
@@ -118,7 +118,7 @@ fn log(
     let event = |entry: &Entry| harness.event(entry);
     match harness.case.way {
         Way::Task => harness.world.stored().iter().map(event).collect(),
-        _ => driver.shared.lock().tape.news().map(event).collect(),
+        _ => driver.journal().entries().iter().map(event).collect(),
     }
 }
 

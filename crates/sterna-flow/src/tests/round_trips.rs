@@ -98,15 +98,17 @@ async fn one_run(
         }
         match harness.poll(&mut driver) {
             Poll::Ready(outcome) => {
-                let state = driver.shared.lock();
-                let news = state
-                    .tape
-                    .news()
-                    .map(|entry| harness.event(entry))
-                    .collect();
+                let after = match &outcome {
+                    Outcome::Suspended(suspended) => &suspended.journal,
+                    Outcome::Shed(journal) => journal,
+                    _ => &driver.journal(),
+                };
+                let news = after.entries().iter();
+                let news = news.filter(|entry| journal.entry(entry.key().as_str()).is_none());
+                let news = news.map(|entry| harness.event(entry)).collect();
                 return Ok(Some((outcome, news)));
             }
-            Poll::Pending if harness.is_woken() => {}
+            Poll::Pending if harness.is_woken().await => {}
             Poll::Pending if harness.outside(&driver) => {}
             Poll::Pending => harness.wait(&driver).await?,
         }
@@ -126,7 +128,7 @@ async fn check_replay(
     let now = harness.now;
     for _ in 0..200_000 {
         match harness.poll(&mut driver) {
-            Poll::Pending if harness.is_woken() => {}
+            Poll::Pending if harness.is_woken().await => {}
             Poll::Pending if harness.outside(&driver) => {}
             Poll::Pending => harness.wait(&driver).await?,
             Poll::Ready(Outcome::Suspended(again)) => {

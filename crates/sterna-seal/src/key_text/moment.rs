@@ -1,9 +1,20 @@
 //! Points in time as they are written in key rings.
 
+use std::str::FromStr;
+
 use toml_datetime::{Datetime, Offset};
 
 use super::KeyTextFault;
 use crate::time::UnixMillis;
+
+/// Reads RFC 3339 with an offset, as in key files.
+impl FromStr for UnixMillis {
+    type Err = KeyTextFault;
+
+    fn from_str(text: &str) -> Result<Self, KeyTextFault> {
+        moment(&text.parse().map_err(|_| KeyTextFault::NotATime)?)
+    }
+}
 
 /// The point in time that an RFC 3339 text names.
 pub(super) fn moment(written: &Datetime) -> Result<UnixMillis, KeyTextFault> {
@@ -21,4 +32,23 @@ pub(super) fn moment(written: &Datetime) -> Result<UnixMillis, KeyTextFault> {
     Ok(UnixMillis::from_civil(
         date.year, date.month, date.day, millis,
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_read_as_it_is_written() {
+        for (text, read) in [
+            ("2026-07-28T02:00:00+02:00", Ok("2026-07-28T00:00:00Z")),
+            ("2026-07-28T00:00:00.250Z", Ok("2026-07-28T00:00:00.250Z")),
+            ("2026-07-28T00:00:00", Err(KeyTextFault::NoOffset)),
+            ("2026-07-28", Err(KeyTextFault::NotATime)),
+            ("tomorrow", Err(KeyTextFault::NotATime)),
+        ] {
+            let moment = text.parse::<UnixMillis>().map(|at| at.to_string());
+            assert_eq!(moment, read.map(str::to_owned), "{text}");
+        }
+    }
 }

@@ -3,6 +3,7 @@
 
 mod budget;
 mod golden;
+mod inspect;
 mod laws;
 mod operator_page;
 mod refusals;

@@ -14,6 +14,12 @@ pub struct Accepts {
 }
 
 impl Accepts {
+    /// Of a client that reads both kinds.
+    pub(super) const EVERYTHING: Self = Self {
+        json: true,
+        events: true,
+    };
+
     /// Whether a JSON document will be read.
     #[must_use]
     pub fn json(self) -> bool {
@@ -28,10 +34,7 @@ impl Accepts {
 
     pub(super) fn read(headers: &HeaderMap) -> Self {
         if !headers.contains_key(ACCEPT) {
-            return Self {
-                json: true,
-                events: true,
-            };
+            return Self::EVERYTHING;
         }
         let mut accepts = Self {
             json: false,

@@ -9,9 +9,11 @@ use http::request::Parts;
 
 use super::accept::Accepts;
 use super::body::EdgeBody;
+use super::config::Limits;
 use super::outbox::{Inbox, Outbox, outbox};
 use super::pass::Pass;
 use super::shutdown::Shutdown;
+use crate::auth::Caller;
 
 /// What stands behind the edge and answers requests.
 ///
@@ -67,6 +69,22 @@ pub struct Inbound {
 }
 
 impl Inbound {
+    /// A message that came as a line, from a caller that did not come through
+    /// the edge.
+    pub(crate) fn of_line(head: Parts, body: Bytes, deadline: Instant, shutdown: Shutdown) -> Self {
+        Self {
+            head,
+            body,
+            pass: Pass::unlimited(Caller::anonymous()),
+            accepts: Accepts::EVERYTHING,
+            peer: None,
+            patience: Duration::MAX,
+            deadline,
+            shutdown,
+            event_bytes: Limits::default().event_bytes,
+        }
+    }
+
     /// Opens a queue for what the call says before its answer, as large as the
     /// configuration allows.
     #[must_use]

@@ -68,6 +68,10 @@ impl<E: Endpoint> Edge<E> {
     pub fn shutdown(&self) -> &Shutdown {
         &self.0.shutdown
     }
+
+    pub(crate) fn config(&self) -> &EdgeConfig {
+        &self.0.config
+    }
 }
 
 impl<E> Clone for Edge<E> {

@@ -20,9 +20,8 @@ use super::write::Answer;
 use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
 use crate::edge::{EdgeBody, Inbound, outbox, reply};
-use crate::failure::{Failure, Kind};
-use crate::handler::Way;
-use crate::rounds::{Played, Reporter, Retry, Round, Target};
+use crate::failure::Failure;
+use crate::rounds::{Played, Reporter, Retry, Round, Wanted};
 use crate::tasks::Opening;
 
 pub(super) async fn tool(
@@ -31,39 +30,26 @@ pub(super) async fn tool(
     id: RequestId,
     params: CallToolRequestParams,
 ) -> Response<EdgeBody> {
-    let Some(entry) = core.offers.tools.get(&params.name) else {
-        return unknown(&id, &inbound, Kind::Tool);
+    let wanted = match Wanted::tool(&core, params.name, params.arguments) {
+        Ok(wanted) => wanted,
+        Err(failure) => return failed(&core, id, failure).plain(inbound.accepts),
     };
-    let input = match &params.arguments {
-        Some(arguments) => arguments.decode::<Value>(),
-        None => Ok(Value::Object(serde_json::Map::new())),
+    let plan = core.offers.tools.get(&wanted.target.name);
+    let plan = plan.map_or_else(Default::default, |entry| entry.task);
+    let may_become_task = match plan.mode.decide(&params.meta.client_capabilities) {
+        Ok(becomes) => becomes && core.tasks.is_some(),
+        Err(failure) => return failed(&core, id, failure).plain(inbound.accepts),
     };
-    let Ok(input) = input else {
-        let failure = Failure::Params("arguments");
-        return Answer::failed(Some(&id), &failure).plain(inbound.accepts);
-    };
-    // TOOL-S13, TOOL-S18: the model is told, because it can mend its arguments.
-    if let Err(problem) = entry.input.check(&input) {
-        let mut result = CallToolResult::error(format!("The arguments are not valid: {problem}"));
-        result.meta = Some(core.result_meta());
-        return Answer::done(id, &Complete(result)).plain(inbound.accepts);
-    }
-    let tasks = core.tasks.as_ref();
-    let is_first = params.request_state.is_none();
-    let becomes = match entry.task.mode.decide(&params.meta.client_capabilities) {
-        Ok(becomes) => becomes && tasks.is_some(),
-        Err(failure) => return Answer::failed(Some(&id), &failure).plain(inbound.accepts),
-    };
-    if becomes
-        && is_first
-        && !entry.task.asks_first
-        && let Some(tasks) = tasks
+    if may_become_task
+        && params.request_state.is_none()
+        && !plan.asks_first
+        && let Some(tasks) = &core.tasks
     {
         let opening = Opening {
             caller: inbound.pass.caller(),
             meta: params.meta,
-            tool: &params.name,
-            arguments: input,
+            tool: &wanted.target.name,
+            arguments: wanted.input,
             begun: None,
         };
         return match tasks.create(&core, opening).await {
@@ -72,25 +58,13 @@ pub(super) async fn tool(
         }
         .plain(inbound.accepts);
     }
-    let arguments = params.arguments.map_or_else(
-        || "{}".to_owned(),
-        |arguments| arguments.as_str().to_owned(),
-    );
-    let way = Arc::clone(&entry.way);
-    let parts = Parts {
-        target: Target {
-            method: "tools/call",
-            name: params.name,
-            arguments: Some(arguments),
-            lifetimes: entry.lifetimes.unwrap_or(core.lifetimes),
-        },
-        input,
+    let sent = Sent {
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
-        may_become_task: becomes,
+        may_become_task,
     };
-    run(core, inbound, id, parts, way, finish_tool).await
+    run(core, inbound, id, Ok(wanted), sent, finish_tool).await
 }
 
 pub(super) async fn prompt(
@@ -99,33 +73,14 @@ pub(super) async fn prompt(
     id: RequestId,
     params: GetPromptRequestParams,
 ) -> Response<EdgeBody> {
-    let Some(entry) = core.offers.prompts.get(&params.name) else {
-        return unknown(&id, &inbound, Kind::Prompt);
-    };
-    let arguments = params.arguments.unwrap_or_default();
-    if entry.missing(|name| arguments.contains_key(name)) {
-        let failure = Failure::Params("a required argument is missing");
-        return Answer::failed(Some(&id), &failure).plain(inbound.accepts);
-    }
-    let text = serde_json::to_string(&arguments).expect("a map of strings is JSON");
-    let way = Arc::clone(&entry.way);
-    let parts = Parts {
-        target: Target {
-            method: "prompts/get",
-            name: params.name,
-            arguments: Some(text),
-            lifetimes: entry.lifetimes.unwrap_or(core.lifetimes),
-        },
-        input: arguments
-            .into_iter()
-            .map(|(name, value)| (name, Value::from(value)))
-            .collect(),
+    let wanted = Wanted::prompt(&core, params.name, params.arguments);
+    let sent = Sent {
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
         may_become_task: false,
     };
-    run(core, inbound, id, parts, way, |core, _, result| {
+    run(core, inbound, id, wanted, sent, |core, _, result| {
         sign(core, &mut result.meta);
         Ok(())
     })
@@ -138,44 +93,18 @@ pub(super) async fn resource(
     id: RequestId,
     params: ReadResourceRequestParams,
 ) -> Response<EdgeBody> {
-    // RES-S10: matched before any handler sees it.
-    let found = match core.offers.resources.get(&params.uri) {
-        Some(entry) => Some((
-            Value::from(params.uri.as_str()),
-            entry.lifetimes,
-            Arc::clone(&entry.way),
-        )),
-        None => core.offers.templates.iter().find_map(|entry| {
-            let input = entry.input(&params.uri)?;
-            Some((input, entry.lifetimes, Arc::clone(&entry.way)))
-        }),
-    };
-    let Some((input, lifetimes, way)) = found else {
-        return unknown(&id, &inbound, Kind::Resource(params.uri));
-    };
-    let parts = Parts {
-        target: Target {
-            method: "resources/read",
-            name: params.uri,
-            arguments: None,
-            lifetimes: lifetimes.unwrap_or(core.lifetimes),
-        },
-        input,
+    let wanted = Wanted::resource(&core, params.uri);
+    let sent = Sent {
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
         may_become_task: false,
     };
-    run(core, inbound, id, parts, way, finish_resource).await
+    run(core, inbound, id, wanted, sent, finish_resource).await
 }
 
-fn unknown(id: &RequestId, inbound: &Inbound, kind: Kind) -> Response<EdgeBody> {
-    Answer::failed(Some(id), &Failure::Unknown(kind)).plain(inbound.accepts)
-}
-
-struct Parts {
-    target: Target,
-    input: Value,
+/// What came with a request besides what it is about.
+struct Sent {
     meta: RequestMeta,
     responses: Option<InputResponses>,
     state: Option<RequestState>,
@@ -188,10 +117,14 @@ async fn run<T: Serialize + Send + 'static>(
     core: Arc<Core>,
     inbound: Inbound,
     id: RequestId,
-    parts: Parts,
-    way: Arc<Way<T>>,
+    wanted: Result<Wanted<T>, Failure>,
+    sent: Sent,
     finish: fn(&Core, &str, &mut T) -> Result<(), Failure>,
 ) -> Response<EdgeBody> {
+    let wanted = match wanted {
+        Ok(wanted) => wanted,
+        Err(failure) => return failed(&core, id, failure).plain(inbound.accepts),
+    };
     let Inbound {
         head,
         pass,
@@ -201,25 +134,25 @@ async fn run<T: Serialize + Send + 'static>(
         ..
     } = inbound;
     let (outbox, inbox) = outbox(BUFFER);
-    let reporter = Reporter::new(&parts.meta, outbox).filter(|_| accepts.events());
-    let traceparent = parts.meta.traceparent.clone();
+    let reporter = Reporter::new(&sent.meta, outbox).filter(|_| accepts.events());
+    let traceparent = sent.meta.traceparent.clone();
     let request = Request::new(Facts {
         core: Arc::clone(&core),
-        meta: parts.meta,
+        meta: sent.meta,
         pass,
         extensions: head.extensions,
         reporter: reporter.map(Arc::new),
         mistake: OnceLock::new(),
-        becoming: Becoming::allowed(parts.may_become_task),
+        becoming: Becoming::allowed(sent.may_become_task),
     });
-    let name = parts.target.name.clone();
+    let name = wanted.target.name.clone();
     let round = Round {
         core: Arc::clone(&core),
         request,
-        target: parts.target,
-        input: Arc::new(parts.input),
-        responses: parts.responses,
-        state: parts.state,
+        target: wanted.target,
+        input: Arc::new(wanted.input),
+        responses: sent.responses,
+        state: sent.state,
         traceparent,
         shutdown,
     };
@@ -230,7 +163,7 @@ async fn run<T: Serialize + Send + 'static>(
             Ok(Retry::Again(response)) => return Answer::cached(&id, &[&response]),
             Err(failure) => return Answer::failed(Some(&id), &failure),
         };
-        let playing = tokio::time::timeout_at(deadline.into(), round.play(&way));
+        let playing = tokio::time::timeout_at(deadline.into(), round.play(&wanted.way));
         let played = match &ticket {
             None => playing.await,
             Some(ticket) => ticket.keep(playing).await,
@@ -256,12 +189,7 @@ async fn run<T: Serialize + Send + 'static>(
             Ok(Outcome::Complete(result)) => Answer::done(id, &Complete(result)),
             Ok(Outcome::InputRequired(required)) => Answer::done(id, &required),
             Ok(Outcome::Extension(created)) => Answer::done(id, &created),
-            Err(Failure::Tool(text)) => {
-                let mut result = CallToolResult::error(text);
-                sign(&core, &mut result.meta);
-                Answer::done(id, &Complete(result))
-            }
-            Err(failure) => Answer::failed(Some(&id), &failure),
+            Err(failure) => failed(&core, id, failure),
         }
     });
     if !accepts.events() {
@@ -297,6 +225,17 @@ fn written<T: Serialize>(
     })
 }
 
+fn failed(core: &Core, id: RequestId, failure: Failure) -> Answer {
+    match failure {
+        Failure::Tool(text) => {
+            let mut result = CallToolResult::error(text);
+            sign(core, &mut result.meta);
+            Answer::done(id, &Complete(result))
+        }
+        failure => Answer::failed(Some(&id), &failure),
+    }
+}
+
 /// Signs the result of a tool and checks it against what was promised.
 pub(crate) fn finish_tool(
     core: &Core,
@@ -304,6 +243,15 @@ pub(crate) fn finish_tool(
     result: &mut CallToolResult,
 ) -> Result<(), Failure> {
     sign(core, &mut result.meta);
+    keep_promise(core, name, result)
+}
+
+/// Checks a tool's structured content against what its list entry says.
+pub(crate) fn keep_promise(
+    core: &Core,
+    name: &str,
+    result: &CallToolResult,
+) -> Result<(), Failure> {
     let entry = core.offers.tools.get(name);
     let Some(output) = entry.and_then(|entry| entry.output.as_ref()) else {
         return Ok(());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::Response;
 use sterna_protocol::completion::{
-    CompleteRequestParams, CompleteResult, Completion, CompletionReference,
+    CompleteResult, Completion, CompletionArgument, CompletionContext, CompletionReference,
 };
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::methods::ClientRequest;
@@ -40,7 +40,7 @@ pub(super) async fn dispatch(
         ClientRequest::SubscriptionsListen(params) => {
             return listen::listen(&core, &inbound, id, params).await;
         }
-        ClientRequest::Discover(_) => Ok(Answer::cached(&id, &[&core.lists.discover])),
+        ClientRequest::Discover(_) => Ok(Answer::cached(&id, &[&core.discover])),
         ClientRequest::ListTools(params) if !core.offers.tools.is_empty() => {
             page(&core, &id, &core.lists.tools, method, params.cursor)
         }
@@ -54,7 +54,12 @@ pub(super) async fn dispatch(
             page(&core, &id, &core.lists.templates, method, params.cursor)
         }
         ClientRequest::CompleteArgument(params) if core.completes() => {
-            complete(&core, &id, params).await
+            complete(&core, params.reference, params.argument, params.context)
+                .await
+                .map(|mut result| {
+                    result.meta = Some(core.result_meta());
+                    Answer::done(id.clone(), &Complete(result))
+                })
         }
         // What was not declared is not served (PROMPT-B1).
         _ => Err(Failure::UnknownMethod),
@@ -74,7 +79,8 @@ fn name_of(request: &ClientRequest) -> Option<&str> {
     }
 }
 
-fn page(
+/// One page of a list as an answer.
+pub(crate) fn page(
     core: &Core,
     id: &RequestId,
     list: &List,
@@ -92,14 +98,15 @@ fn page(
     })
 }
 
-async fn complete(
+/// Suggests how an argument goes on.
+pub(crate) async fn complete(
     core: &Core,
-    id: &RequestId,
-    params: CompleteRequestParams,
-) -> Result<Answer, Failure> {
+    reference: CompletionReference,
+    argument: CompletionArgument,
+    context: Option<CompletionContext>,
+) -> Result<CompleteResult, Failure> {
     let unknown = || Failure::Unknown(Kind::Template);
-    let argument = params.argument;
-    let completers = match &params.reference {
+    let completers = match &reference {
         CompletionReference::Prompt(reference) => {
             let prompt = core
                 .offers
@@ -126,14 +133,11 @@ async fn complete(
         }
         _ => return Err(unknown()),
     };
-    let settled: BTreeMap<String, String> = params
-        .context
+    let settled: BTreeMap<String, String> = context
         .and_then(|context| context.arguments)
         .unwrap_or_default();
     let typed = Typed::new(argument.value, settled);
     let values = completers.complete(&argument.name, typed).await;
     // COMP-S7: a completion cuts itself off at a hundred values.
-    let mut result = CompleteResult::new(Completion::new(values));
-    result.meta = Some(core.result_meta());
-    Ok(Answer::done(id.clone(), &Complete(result)))
+    Ok(CompleteResult::new(Completion::new(values)))
 }

@@ -19,7 +19,6 @@ use crate::rounds::now;
 /// Everything that is the same for every request.
 #[derive(Debug)]
 pub(crate) struct Lists {
-    pub(crate) discover: Bytes,
     pub(crate) tools: List,
     pub(crate) prompts: List,
     pub(crate) resources: List,
@@ -29,16 +28,26 @@ pub(crate) struct Lists {
 impl Lists {
     pub(crate) fn write(
         offers: &Offers,
-        discover: DiscoverResult,
         caching: &Caching,
         page: usize,
         meta: &ResultMeta,
     ) -> Self {
-        let mut discover = discover.with_caching(caching.clone());
-        discover.meta = Some(meta.clone());
-        let write = |member, items| List::write(member, items, caching, page, meta);
+        let write = |member, items| List::write(member, items, page, &modern(caching, meta));
+        Self::of(offers, write)
+    }
+
+    /// The lists as sessions of the older revisions see them.
+    pub(crate) fn write_legacy(offers: &Offers, page: usize) -> Self {
+        let plain = |items, member: &str| Map::from_iter([(member.to_owned(), items)]);
+        let write = |member, mut items: Vec<Value>| {
+            items.iter_mut().for_each(without_odd_output);
+            List::write(member, items, page, &plain)
+        };
+        Self::of(offers, write)
+    }
+
+    fn of(offers: &Offers, write: impl Fn(&'static str, Vec<Value>) -> List) -> Self {
         Self {
-            discover: text(&Complete(discover)).into(),
             tools: write(
                 "tools",
                 offers.tools.iter().map(|tool| value(&tool.wire)).collect(),
@@ -71,6 +80,13 @@ impl Lists {
     }
 }
 
+/// The answer to `server/discover`.
+pub(crate) fn discover(result: DiscoverResult, caching: &Caching, meta: &ResultMeta) -> Bytes {
+    let mut result = result.with_caching(caching.clone());
+    result.meta = Some(meta.clone());
+    text(&Complete(result)).into()
+}
+
 /// A list in pages, in the order of registration (TOOL-S4).
 #[derive(Debug)]
 pub(crate) struct List {
@@ -84,18 +100,11 @@ impl List {
     fn write(
         member: &str,
         items: Vec<Value>,
-        caching: &Caching,
         page: usize,
-        meta: &ResultMeta,
+        shape: &impl Fn(Value, &str) -> Map<String, Value>,
     ) -> Self {
         let result = |items: &[Value]| {
-            let mut result = Map::new();
-            result.insert("resultType".to_owned(), json!("complete"));
-            result.insert(member.to_owned(), json!(items));
-            result.insert("ttlMs".to_owned(), json!(caching.ttl_ms));
-            result.insert("cacheScope".to_owned(), json!(caching.scope));
-            result.insert("_meta".to_owned(), value(meta));
-            let mut text = text(&result);
+            let mut text = text(&shape(json!(items), member));
             text.pop();
             Bytes::from(text)
         };
@@ -156,6 +165,29 @@ impl List {
         let claims = core.keys.current().open(cursor, &binding, now()).ok()?;
         let page = claims.content.inline()?.strip_prefix(&self.mark)?;
         usize::try_from(u32::from_be_bytes(page.try_into().ok()?)).ok()
+    }
+}
+
+/// The shape of a list at 2026-07-28.
+fn modern(caching: &Caching, meta: &ResultMeta) -> impl Fn(Value, &str) -> Map<String, Value> {
+    move |items, member| {
+        Map::from_iter([
+            ("resultType".to_owned(), json!("complete")),
+            (member.to_owned(), items),
+            ("ttlMs".to_owned(), json!(caching.ttl_ms)),
+            ("cacheScope".to_owned(), json!(caching.scope)),
+            ("_meta".to_owned(), value(meta)),
+        ])
+    }
+}
+
+/// The older revisions know structured output that is an object and no other.
+fn without_odd_output(tool: &mut Value) {
+    let odd = tool
+        .get("outputSchema")
+        .is_some_and(|schema| schema["type"] != "object");
+    if let (true, Some(tool)) = (odd, tool.as_object_mut()) {
+        tool.remove("outputSchema");
     }
 }
 

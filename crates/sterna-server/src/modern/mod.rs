@@ -15,12 +15,13 @@ use serde::de::IgnoredAny;
 use sterna_protocol::jsonrpc::{DecodeError, Message};
 use sterna_protocol::methods::{ClientNotification, ClientRequest};
 
-pub(crate) use calls::finish_tool;
-pub(crate) use lists::Lists;
+pub(crate) use calls::{finish_tool, keep_promise};
+pub(crate) use dispatch::{complete, page};
+pub(crate) use lists::{Lists, discover};
+pub(crate) use write::Answer;
 
 use crate::core::Core;
 use crate::edge::{EdgeBody, Inbound, reply};
-use write::Answer;
 
 /// What a client may send. It sends no answers: nothing is asked of it but in
 /// results.

@@ -6,14 +6,14 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde::Serialize;
-use sterna_protocol::jsonrpc::{ErrorResponse, RequestId, ResultResponse};
+use sterna_protocol::jsonrpc::{ErrorObject, ErrorResponse, RequestId, ResultResponse};
 use sterna_protocol::sse::Frame;
 
 use crate::edge::{Accepts, EdgeBody, Events, Refusal, reply};
 use crate::failure::Failure;
 
 /// The answer to one request, written down.
-pub(super) struct Answer {
+pub(crate) struct Answer {
     status: StatusCode,
     message: Vec<u8>,
     /// What the edge would say instead, with the headers that belong to it.
@@ -22,7 +22,7 @@ pub(super) struct Answer {
 
 impl Answer {
     /// The good answer to the request `id`.
-    pub(super) fn done(id: RequestId, result: &impl Serialize) -> Self {
+    pub(crate) fn done(id: RequestId, result: &impl Serialize) -> Self {
         let mut message = Vec::with_capacity(256);
         match ResultResponse::new(id.clone(), result).encode(&mut message) {
             Ok(()) => Self::ok(message),
@@ -34,7 +34,7 @@ impl Answer {
     }
 
     /// A result that was written when the server was built.
-    pub(super) fn cached(id: &RequestId, parts: &[&[u8]]) -> Self {
+    pub(crate) fn cached(id: &RequestId, parts: &[&[u8]]) -> Self {
         let size: usize = parts.iter().map(|part| part.len()).sum();
         let mut message = Vec::with_capacity(size + 64);
         message.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
@@ -48,7 +48,7 @@ impl Answer {
     }
 
     /// The bad answer to the request `id`, if that could be read.
-    pub(super) fn failed(id: Option<&RequestId>, failure: &Failure) -> Self {
+    pub(crate) fn failed(id: Option<&RequestId>, failure: &Failure) -> Self {
         let (status, error) = failure.to_wire();
         let mut message = Vec::with_capacity(128);
         ErrorResponse::new(id.cloned(), error)
@@ -64,6 +64,21 @@ impl Answer {
         }
     }
 
+    /// The bad answer to the request `id` within a session, whose transport
+    /// knows no bad requests but only bad messages.
+    pub(crate) fn refused(id: RequestId, error: ErrorObject) -> Self {
+        let mut message = Vec::with_capacity(128);
+        ErrorResponse::new(id, error)
+            .encode(&mut message)
+            .expect("an error holds JSON only");
+        Self::ok(message)
+    }
+
+    /// The message itself.
+    pub(crate) fn into_message(self) -> Vec<u8> {
+        self.message
+    }
+
     fn ok(message: Vec<u8>) -> Self {
         Self {
             status: StatusCode::OK,
@@ -74,7 +89,7 @@ impl Answer {
 
     /// The answer as one document, or as one event for a client that reads
     /// nothing else.
-    pub(super) fn plain(self, accepts: Accepts) -> Response<EdgeBody> {
+    pub(crate) fn plain(self, accepts: Accepts) -> Response<EdgeBody> {
         if let Some(refusal) = self.refusal {
             return refusal.into_response();
         }
@@ -85,7 +100,7 @@ impl Answer {
     }
 
     /// The answer as the last event of a stream.
-    pub(super) fn event(self) -> Bytes {
+    pub(crate) fn event(self) -> Bytes {
         let mut event = Vec::with_capacity(self.message.len() + 8);
         let written = Frame::new().write(&mut event, |data| {
             data.extend_from_slice(&self.message);

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use sterna_flow::{Build, Driver, Error, FlowId, Journal, Outcome as Ending, Run, Suspended};
+use sterna_flow::{
+    Build, Driver, Engine, Error, FlowId, Journal, Outcome as Ending, Run, Suspended, Way,
+};
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::input::{InputRequests, InputRequired};
 use sterna_protocol::result::Outcome;
@@ -137,13 +139,32 @@ fn start<T: Send + 'static>(
     handler: &Straight<T>,
 ) -> Result<Running<T>, Failure> {
     let flow = FlowId::new(thread.flow.to_bytes());
-    let engine = match &round.core.tasks {
-        None => Arc::clone(&round.core.engine),
+    let run = Run::new(engine(round)?, flow).resume(journal, thread.round, before.build);
+    Ok(drive_as(round, run, handler))
+}
+
+/// Starts a handler whose client is asked while it waits.
+pub(super) fn start_live<T: Send + 'static>(
+    round: &Round,
+    thread: &Thread,
+    handler: &Straight<T>,
+) -> Result<Running<T>, Failure> {
+    let flow = FlowId::new(thread.flow.to_bytes());
+    let run = Run::new(engine(round)?, flow).way(Way::Legacy);
+    Ok(drive_as(round, run, handler))
+}
+
+/// The engine of this call, with the ledger if there is a store.
+fn engine(round: &Round) -> Result<Arc<Engine>, Failure> {
+    match &round.core.tasks {
+        None => Ok(Arc::clone(&round.core.engine)),
         Some(tasks) => tasks
             .engine(&round.core.engine)
-            .map_err(|_| Failure::Internal)?,
-    };
-    let mut run = Run::new(engine, flow).resume(journal, thread.round, before.build);
+            .map_err(|_| Failure::Internal),
+    }
+}
+
+fn drive_as<T: Send + 'static>(round: &Round, mut run: Run, handler: &Straight<T>) -> Running<T> {
     if let Some(subject) = round.request.caller().principal().subject() {
         run = run.principal(subject);
     }
@@ -151,7 +172,7 @@ fn start<T: Send + 'static>(
         run = run.listener(Arc::clone(reporter) as _);
     }
     let request = round.request.clone();
-    Ok(run.drive(|cx| handler(Cx::new(cx, request), &round.input)))
+    run.drive(|cx| handler(Cx::new(cx, request), &round.input))
 }
 
 /// Goes on as a task: what was done so far is its journal (TASK-S6).
@@ -234,7 +255,7 @@ async fn suspend<T>(
     asking(round, required.expect("there is a state"))
 }
 
-fn stopped(round: &Round, error: &Error) -> Failure {
+pub(super) fn stopped(round: &Round, error: &Error) -> Failure {
     // The text may hold what a panic said; it is for the log alone.
     tracing::error!(target: "sterna::rounds", name = round.target.name, "{error}");
     match error {
@@ -244,7 +265,7 @@ fn stopped(round: &Round, error: &Error) -> Failure {
     }
 }
 
-fn log_diagnostics<T>(round: &Round, driver: &mut Running<T>) {
+pub(super) fn log_diagnostics<T>(round: &Round, driver: &mut Running<T>) {
     for diagnostic in driver.take_diagnostics() {
         tracing::warn!(target: "sterna::rounds", name = round.target.name, "{diagnostic}");
     }

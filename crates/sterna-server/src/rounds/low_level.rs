@@ -108,7 +108,7 @@ fn all(responses: &InputResponses) -> JsonObject {
 }
 
 /// Runs a handler; a panic fails its call and nothing else.
-async fn guarded<T>(start: impl FnOnce() -> Boxed<T>) -> Result<T, Failure> {
+pub(super) async fn guarded<T>(start: impl FnOnce() -> Boxed<T>) -> Result<T, Failure> {
     let started = catch_unwind(AssertUnwindSafe(start));
     let mut running: Pin<Box<_>> = started.map_err(|_| Failure::Internal)?;
     std::future::poll_fn(move |cx| {

@@ -8,11 +8,14 @@ mod clock;
 mod drive;
 mod flow;
 pub(crate) mod gate;
+mod inspect;
+mod live;
 mod low_level;
 mod remember;
 mod report;
 mod token;
 mod v1;
+mod wanted;
 
 use std::sync::Arc;
 
@@ -23,8 +26,11 @@ use sterna_protocol::tasks::CreateTaskResult;
 use sterna_seal::Lifetimes;
 
 pub(crate) use clock::{flow_now, now};
+pub use inspect::{SealedState, StateContent};
+pub(crate) use live::Line;
 pub(crate) use remember::Retry;
 pub(crate) use report::Reporter;
+pub(crate) use wanted::Wanted;
 
 use crate::call::Request;
 use crate::core::Core;
@@ -66,6 +72,18 @@ impl Round {
             Way::LowLevel(handler) => low_level::play(self, &**handler).await,
         }
     }
+
+    /// Serves a request whose client is asked while it waits.
+    pub(crate) async fn play_live<T, L>(self, way: &Way<T>, line: &L) -> Result<T, Failure>
+    where
+        T: Send + 'static,
+        L: Line,
+    {
+        match way {
+            Way::Flow(handler) => live::flow(self, &**handler, line).await,
+            Way::LowLevel(handler) => live::low_level(self, &**handler, line).await,
+        }
+    }
 }
 
 /// How a round ended.
@@ -73,12 +91,17 @@ pub(crate) type Played<T> = Outcome<T, CreateTaskResult>;
 
 /// Asks the client, once it is clear that it may be asked.
 fn asking<T>(round: &Round, required: InputRequired) -> Result<Played<T>, Failure> {
-    let count = u32::try_from(required.requests().len()).unwrap_or(u32::MAX);
-    let pass = round.request.pass();
-    pass.charge_questions(count, crate::edge::clock::now())
-        .map_err(|refusal| Failure::Forbidden(Box::new(refusal)))?;
+    charge(round, required.requests().len())?;
     let mut required = required;
     required.meta = Some(round.core.result_meta());
     // Clients of the official Go SDK retry only if they see the member.
     Ok(Outcome::InputRequired(required.spelling_out_none()))
+}
+
+/// Charges the caller for questions it is about to be asked.
+fn charge(round: &Round, questions: usize) -> Result<(), Failure> {
+    let count = u32::try_from(questions).unwrap_or(u32::MAX);
+    let pass = round.request.pass();
+    pass.charge_questions(count, crate::edge::clock::now())
+        .map_err(|refusal| Failure::Forbidden(Box::new(refusal)))
 }

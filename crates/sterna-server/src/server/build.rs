@@ -9,6 +9,7 @@ use sterna_protocol::capabilities::{
 };
 use sterna_protocol::discover::DiscoverResult;
 use sterna_protocol::json::JsonObject;
+use sterna_protocol::legacy::InitializeResult;
 use sterna_protocol::meta::ResultMeta;
 use sterna_protocol::version::ProtocolVersion;
 use sterna_seal::{Keyring, Realm, SharedKeyring, ThreadEntropy};
@@ -18,7 +19,8 @@ use super::{BuildError, Server, Service};
 use crate::auth::Gate;
 use crate::changes::Changes;
 use crate::core::Core;
-use crate::modern::Lists;
+use crate::legacy::Desk;
+use crate::modern::{Lists, discover};
 use crate::offer::{Extensions, Offers};
 use crate::tasks::{self, StoreReady, TaskMode, Tasks};
 
@@ -35,6 +37,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         gate,
         probes,
         mut edge,
+        legacy,
         config,
     } = server;
     let mut problems = Vec::new();
@@ -77,10 +80,16 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         return Err(BuildError::new(problems));
     }
     let capabilities = declare(&offers, &extensions);
-    let mut discover = DiscoverResult::new(vec![ProtocolVersion::V2026_07_28], capabilities);
-    discover.instructions = instructions;
+    let mut hello = InitializeResult::new(
+        ProtocolVersion::V2025_11_25,
+        without_extensions(&capabilities).into(),
+        info.clone(),
+    );
+    hello.instructions.clone_from(&instructions);
+    let mut found = DiscoverResult::new(vec![ProtocolVersion::V2026_07_28], capabilities);
+    found.instructions = instructions;
     let meta = ResultMeta::of(info.clone());
-    let lists = Lists::write(&offers, discover, &config.caching, config.page, &meta);
+    edge.legacy &= legacy;
     let audience = config.audience.as_deref().unwrap_or(&info.name);
     let mut probes = probes;
     let realm = [audience, config.tenant.as_deref().unwrap_or_default()].join("\n");
@@ -93,7 +102,12 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         remembers_rounds,
         version: config.flow.version,
         realm: Realm::new(audience, config.tenant.as_deref()),
-        lists,
+        discover: discover(found, &config.caching, &meta),
+        lists: Lists::write(&offers, &config.caching, config.page, &meta),
+        hello,
+        legacy_lists: Lists::write_legacy(&offers, config.page),
+        legacy: edge.legacy,
+        desk: Desk::new(),
         keys,
         lifetimes: config.lifetimes,
         budget: config.budget,
@@ -108,7 +122,6 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         extensions,
         info,
     };
-    edge.legacy = false;
     let probes = probes.checking(KeysReady(Arc::clone(&core.keys)));
     let has_gate = gate.is_some();
     let gate = gate.unwrap_or_else(Gate::open);
@@ -162,6 +175,13 @@ fn declare(offers: &Offers, extensions: &Extensions) -> ServerCapabilities {
         let declared = capabilities.extensions.get_or_insert_default();
         declared.insert(id.to_string(), settings.clone());
     }
+    capabilities
+}
+
+/// Extensions are spoken at 2026-07-28 alone.
+fn without_extensions(capabilities: &ServerCapabilities) -> ServerCapabilities {
+    let mut capabilities = capabilities.clone();
+    capabilities.extensions = None;
     capabilities
 }
 

@@ -44,6 +44,9 @@ pub enum StartError {
     /// The author must act.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// The streams to the client broke.
+    #[error("the streams to the client broke")]
+    Lines(#[source] io::Error),
     /// Everybody could call, and nobody said that this is meant.
     #[error(
         "MR0206: {address} can be reached from elsewhere and everybody could call: \

@@ -66,6 +66,7 @@ pub struct Server {
     gate: Option<Gate>,
     probes: Probes,
     edge: EdgeConfig,
+    legacy: bool,
     config: ServerConfig,
 }
 
@@ -84,6 +85,7 @@ impl Server {
             gate: None,
             probes: Probes::new(),
             edge: EdgeConfig::default(),
+            legacy: true,
             config: ServerConfig::default(),
         }
     }
@@ -236,6 +238,14 @@ impl Server {
         self
     }
 
+    /// Whether clients of the revisions before 2026-07-28 are served, as they
+    /// are if nothing is said. A server without them answers `initialize` with
+    /// the revisions it speaks.
+    pub fn legacy(mut self, legacy: bool) -> Self {
+        self.legacy = legacy;
+        self
+    }
+
     /// Replaces the settings.
     pub fn config(mut self, config: ServerConfig) -> Self {
         self.config = config;
@@ -260,6 +270,15 @@ impl Server {
     /// [`StartError`] says what to do about it.
     pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), StartError> {
         self.build()?.serve(address).await
+    }
+
+    /// Builds the server and serves one client on standard input and output.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`] says what to do about it.
+    pub async fn stdio(self) -> Result<(), StartError> {
+        self.build()?.stdio().await
     }
 }
 

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::Arc;
 
 use http::Response;
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::StartError;
 use crate::auth::Gate;
@@ -14,7 +15,9 @@ use crate::edge::{
     ConfigError, Drained, Edge, EdgeBody, EdgeConfig, Endpoint, Inbound, Probes, Shutdown,
     interrupted,
 };
+use crate::legacy::{self, Era};
 use crate::modern;
+use crate::stdio;
 use crate::tasks;
 
 /// A server that has been built and checked. Cheap to clone.
@@ -107,6 +110,53 @@ impl Service {
         tasks::work(Arc::clone(&self.core), self.shutdown().clone()).await;
     }
 
+    /// Serves one client on standard input and output until its end or until
+    /// the process is interrupted, then drains. Nothing else may write to
+    /// standard output.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError::Lines`]: the streams broke.
+    pub async fn stdio(self) -> Result<(), StartError> {
+        let shutdown = self.shutdown().clone();
+        let serving = self.serve_lines(tokio::io::stdin(), tokio::io::stdout());
+        tokio::pin!(serving);
+        tokio::select! {
+            served = &mut serving => return served,
+            () = interrupted() => shutdown.begin(),
+        }
+        serving.await
+    }
+
+    /// Serves one client on any pair of byte streams, as [`stdio`](Self::stdio)
+    /// does. The end of `reader`, and that of any connection made so, is the
+    /// end of the server.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError::Lines`]: the streams broke.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops every call.
+    pub async fn serve_lines<R, W>(self, reader: R, writer: W) -> Result<(), StartError>
+    where
+        R: AsyncRead + Unpin + Send,
+        W: AsyncWrite + Unpin + Send,
+    {
+        let shutdown = self.shutdown().clone();
+        let config = self.edge.config();
+        let working = tasks::work(Arc::clone(&self.core), shutdown.clone());
+        let serving = async {
+            let core = Arc::clone(&self.core);
+            let served = stdio::serve(core, config, shutdown.clone(), reader, writer).await;
+            shutdown.begin();
+            served
+        };
+        let (served, ()) = tokio::join!(serving, working);
+        served.map_err(StartError::Lines)
+    }
+
     /// The server as a tower service, for a router or for layers around it.
     ///
     /// # Errors
@@ -149,7 +199,16 @@ pub struct Mcp(Arc<Core>);
 
 impl Endpoint for Mcp {
     async fn call(&self, inbound: Inbound) -> Response<EdgeBody> {
-        modern::answer(Arc::clone(&self.0), inbound).await
+        let core = Arc::clone(&self.0);
+        match legacy::era(&inbound) {
+            Era::Modern => modern::answer(core, inbound).await,
+            // Boxed, so that it does not make the other era's future larger.
+            Era::Legacy if core.legacy => Box::pin(legacy::answer(core, inbound)).await,
+            Era::Legacy => match legacy::not_spoken(&inbound) {
+                Some(refusal) => refusal,
+                None => modern::answer(core, inbound).await,
+            },
+        }
     }
 }
 

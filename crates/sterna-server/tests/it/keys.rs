@@ -135,7 +135,7 @@ async fn keys_in_a_file_are_read_again_when_they_change() {
     let probes = Probes::new().checking(resource.check());
     let server = Server::guarded(Gate::guarded(resource), probes, |_| {});
     let mut wire = server.connect().await;
-    let ready = r#"{"checks":{"jwks":{"ids":["old"],"passing":true}},"ready":true}"#;
+    let ready = r#"{"ready":true,"checks":{"jwks":{"passing":true,"ids":["old"]}}}"#;
     assert_eq!(wire.get("/readyz").await.body, ready);
     assert_eq!(call(&mut wire, &old.token(), "who").await.status, 200);
     std::fs::write(&path, key_set([&new])).unwrap();

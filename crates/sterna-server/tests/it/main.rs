@@ -7,6 +7,7 @@ mod wire;
 
 mod http2;
 mod keys;
+mod legacy;
 mod limits;
 mod mcp;
 mod mounted;
@@ -17,4 +18,5 @@ mod routes;
 mod shutdown;
 mod slow;
 mod smuggling;
+mod stdio;
 mod streams;

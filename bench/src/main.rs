@@ -1,0 +1,115 @@
+//! Measures MCP servers side by side.
+//!
+//! `compare` starts every server that it is given, puts the same load on one
+//! after the other, several rounds of it, and writes down what the kernel says
+//! about their processes. `load` runs one scenario a fixed number of times
+//! against a server that is already there.
+
+mod chart;
+mod compare;
+mod connection;
+mod load;
+mod process;
+mod report;
+mod wire;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use clap::Parser;
+use tokio::task::LocalSet;
+
+use compare::{Competitor, Plan};
+use load::{Extent, Flows};
+use wire::Scenario;
+
+#[derive(Parser)]
+enum Args {
+    /// Measure servers side by side
+    Compare {
+        /// Servers as `name=command`; the first is the limit
+        #[arg(required = true)]
+        servers: Vec<Competitor>,
+        /// Seconds of load for each cell of the table
+        #[arg(long, default_value_t = 1.0)]
+        seconds: f64,
+        /// How often everything is measured
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+        /// Connections at once
+        #[arg(long, value_delimiter = ',', default_value = "1,16,64,256")]
+        connections: Vec<usize>,
+        /// Only these scenarios
+        #[arg(
+            long,
+            value_delimiter = ',',
+            default_value = "plain,mrtr2,list,discover"
+        )]
+        scenarios: Vec<Scenario>,
+        /// Where to write the figures
+        #[arg(long)]
+        json: Option<PathBuf>,
+        /// Where to draw the figures
+        #[arg(long)]
+        svg: Option<PathBuf>,
+    },
+    /// Run one scenario so often against a running server
+    Load {
+        address: SocketAddr,
+        scenario: Scenario,
+        #[arg(long, default_value_t = 1)]
+        connections: usize,
+        /// How often, on each connection
+        #[arg(long, default_value_t = 1000)]
+        count: usize,
+    },
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let args = Args::parse();
+    LocalSet::new().run_until(run(args)).await
+}
+
+async fn run(args: Args) -> Result<()> {
+    match args {
+        Args::Compare {
+            servers,
+            seconds,
+            rounds,
+            connections,
+            scenarios,
+            json,
+            svg,
+        } => {
+            let plan = Plan {
+                seconds,
+                rounds,
+                connections,
+                scenarios,
+            };
+            let report = compare::run(&servers, &plan).await?;
+            println!("{}", report.table());
+            if let Some(path) = json {
+                std::fs::write(path, report.json()?)?;
+            }
+            if let Some(path) = svg {
+                std::fs::write(path, chart::draw(&report))?;
+            }
+            Ok(())
+        }
+        Args::Load {
+            address,
+            scenario,
+            connections,
+            count,
+        } => {
+            let extent = Extent::Count(count);
+            let seen = load::run(address, scenario, Flows::Finished, connections, extent).await?;
+            println!("{} requests, {} errors", seen.latencies.len(), seen.errors);
+            ensure!(seen.errors == 0, "the server answers wrongly");
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The requests of the benchmark, and whether an answer is the right one.
+
+use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
+
+/// What is asked of a server, over and over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Scenario {
+    /// `echo`: one request, one answer
+    Plain,
+    /// `ask`: a question, its answer, the result; two requests
+    Mrtr2,
+    /// `tools/list`
+    List,
+    /// `server/discover`
+    Discover,
+}
+
+impl Scenario {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Mrtr2 => "mrtr2",
+            Self::List => "list",
+            Self::Discover => "discover",
+        }
+    }
+
+    /// The request that begins it.
+    pub fn first(self) -> Vec<u8> {
+        match self {
+            Self::Plain => call("echo", ""),
+            Self::Mrtr2 => call("ask", ""),
+            Self::List => request("tools/list", None, ""),
+            Self::Discover => request("server/discover", None, ""),
+        }
+    }
+
+    /// Checks the answer to the first request.
+    pub fn check(self, answer: &[u8]) -> Result<()> {
+        match self {
+            Self::Plain => contains(answer, MESSAGE),
+            Self::Mrtr2 => state(answer).map(drop),
+            Self::List => contains(answer, r#""inputSchema""#),
+            Self::Discover => contains(answer, "2026-07-28"),
+        }
+    }
+}
+
+/// The second request of [`Scenario::Mrtr2`], with the state of the first answer.
+pub fn retry(answer: &[u8]) -> Result<Vec<u8>> {
+    let state = state(answer)?;
+    let key = string_after(answer, r#""inputRequests":{""#)?;
+    let more = format!(
+        r#","requestState":"{state}","inputResponses":{{"{key}":{{"action":"accept","content":{{"name":"{NAME}"}}}}}}"#
+    );
+    Ok(call("ask", &more))
+}
+
+/// Checks the answer to the second request.
+pub fn check_retry(answer: &[u8]) -> Result<()> {
+    contains(answer, MESSAGE)?;
+    contains(answer, NAME)
+}
+
+/// The request state of an answer, as it is spelled in JSON.
+pub fn state(answer: &[u8]) -> Result<&str> {
+    string_after(answer, r#""requestState":""#)
+}
+
+fn string_after<'a>(answer: &'a [u8], mark: &str) -> Result<&'a str> {
+    let text = std::str::from_utf8(answer)?;
+    let rest = text.split_once(mark).map(|(_, rest)| rest);
+    let string = rest.and_then(|rest| rest.split_once('"'));
+    let (string, _) = string.with_context(|| format!("no {mark} in {text}"))?;
+    Ok(string)
+}
+
+fn contains(answer: &[u8], part: &str) -> Result<()> {
+    let text = std::str::from_utf8(answer)?;
+    ensure!(text.contains(part), "{part} is not in {text}");
+    Ok(())
+}
+
+fn call(tool: &str, more: &str) -> Vec<u8> {
+    let params = format!(r#","name":"{tool}","arguments":{{"message":"{MESSAGE}"}}{more}"#);
+    request("tools/call", Some(tool), &params)
+}
+
+fn request(method: &str, name: Option<&str>, params: &str) -> Vec<u8> {
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"_meta":{META}{params}}}}}"#
+    );
+    let name = name.map_or_else(String::new, |name| format!("mcp-name: {name}\r\n"));
+    let length = body.len();
+    format!(
+        "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n\
+         accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n\
+         mcp-method: {method}\r\n{name}content-length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
+const MESSAGE: &str = "a message of forty characters, more or less";
+const NAME: &str = "Ada Lovelace";
+const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1.0.0"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}"#;

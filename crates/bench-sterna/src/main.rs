@@ -1,0 +1,62 @@
+//! The server that the benchmarks measure, as an author would write it.
+//!
+//! Every setting has its default: origins, headers, sealing, limits and the
+//! validation of arguments and answers are all on.
+
+use std::io::Write as _;
+use std::net::{SocketAddr, TcpListener};
+
+use anyhow::Result;
+use clap::Parser;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use sterna_server::{Cx, Server, ToolError};
+
+#[derive(Parser)]
+struct Args {
+    /// Where to listen; port 0 takes any that is free
+    #[arg(long, default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
+    /// How many more tools to offer, to see what a long list costs
+    #[arg(long, default_value_t = 0)]
+    more_tools: usize,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Message {
+    message: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Person {
+    name: String,
+}
+
+async fn echo(_: Cx<'_>, args: Message) -> String {
+    args.message
+}
+
+async fn ask(cx: Cx<'_>, args: Message) -> Result<String, ToolError> {
+    let person: Person = cx.ask("name", "What is your name?").await?;
+    Ok(format!("{}, {}", args.message, person.name))
+}
+
+/// One worker, as every server in the comparison has.
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let args = Args::parse();
+    let mut server = Server::new("bench", env!("CARGO_PKG_VERSION"))
+        .tool("echo", "Says the message again", echo)
+        .tool("ask", "Asks for a name first", ask);
+    for n in 0..args.more_tools {
+        server = server.tool(&format!("echo-{n}"), "Says the message again", echo);
+    }
+    let service = server.build()?;
+    let listener = TcpListener::bind(args.listen)?;
+    let address = listener.local_addr()?;
+    writeln!(std::io::stdout(), "listening on http://{address}/mcp")?;
+    service
+        .serve_on(listener, sterna_server::edge::interrupted())
+        .await?;
+    Ok(())
+}

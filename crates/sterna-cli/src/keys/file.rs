@@ -1,0 +1,75 @@
+//! Reading and writing a key file so that no secret gets out on the way.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow};
+use sterna_seal::{Keyring, SecretText};
+
+use crate::exit::{Exit, Failure};
+
+pub(crate) fn read(file: &Path) -> Result<Keyring, Failure> {
+    let text = fs::read_to_string(file)
+        .map(SecretText::from)
+        .with_context(|| format!("{} cannot be read", file.display()))
+        .map_err(|error| {
+            let hint = format!("`sterna keys new {}` makes a key file", file.display());
+            Failure::new(Exit::Failed, error).hint(hint)
+        })?;
+    let ring = Keyring::from_toml(text.as_str());
+    Ok(ring.with_context(|| format!("{} is not a key file", file.display()))?)
+}
+
+/// Makes `file`, readable by its owner only; fails if it is there.
+pub(super) fn create(file: &Path, text: &SecretText) -> Result<(), Failure> {
+    let made = open_private(file).and_then(|mut made| made.write_all(text.as_str().as_bytes()));
+    made.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            let error = anyhow!("{} exists already, and was left alone", file.display());
+            let hint = format!("`sterna keys rotate {}` adds a key to it", file.display());
+            Failure::new(Exit::Failed, error).hint(hint)
+        }
+        _ => anyhow!(error)
+            .context(format!("{} cannot be written", file.display()))
+            .into(),
+    })
+}
+
+/// Replaces `file` in one step: no reader ever sees half of it.
+pub(super) fn replace(file: &Path, text: &SecretText) -> Result<(), Failure> {
+    let mut beside = PathBuf::from(file).into_os_string();
+    beside.push(".new");
+    let beside = PathBuf::from(beside);
+    create(&beside, text)?;
+    // The owner and the mode of the old file may have been set on purpose.
+    let replaced = fs::metadata(file)
+        .and_then(|old| fs::set_permissions(&beside, old.permissions()))
+        .and_then(|()| fs::rename(&beside, file));
+    if replaced.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    Ok(replaced.with_context(|| format!("{} cannot be replaced", file.display()))?)
+}
+
+fn open_private(file: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)
+}
+
+/// Whether others than the owner can read `file`.
+pub(super) fn is_open_to_others(file: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::metadata(file).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        false
+    }
+}

@@ -1,0 +1,128 @@
+//! Who answers what a server asks, and whether the answer may be sent.
+
+mod check;
+mod question;
+
+use std::fmt;
+use std::sync::Arc;
+
+use sterna_protocol::capabilities::{
+    ClientCapabilities, ElicitationCapability, SamplingCapability,
+};
+use sterna_protocol::elicitation::{
+    ElicitRequestFormParams, ElicitRequestParams, ElicitRequestUrlParams, ElicitResult,
+};
+use sterna_protocol::input::{InputRequest, InputResponse};
+use sterna_protocol::json::JsonObject;
+use sterna_protocol::roots::{ListRootsResult, Root};
+use sterna_protocol::sampling::{CreateMessageRequestParams, CreateMessageResult};
+
+pub(crate) use check::check;
+pub use question::Question;
+
+use crate::error::{BoxError, Error, Fault};
+use crate::oauth::BoxFuture;
+
+/// One who answers a `P` with an `R`.
+pub(crate) type Handler<P, R> =
+    Arc<dyn Fn(Question<P>) -> BoxFuture<'static, Result<R, BoxError>> + Send + Sync>;
+
+/// Those who answer, as far as there are any.
+#[derive(Clone, Default)]
+pub(crate) struct Answers {
+    pub(crate) form: Option<Handler<ElicitRequestFormParams, ElicitResult>>,
+    pub(crate) url: Option<Handler<ElicitRequestUrlParams, ElicitResult>>,
+    pub(crate) sample: Option<Handler<CreateMessageRequestParams, CreateMessageResult>>,
+    pub(crate) samples_with_tools: bool,
+    pub(crate) roots: Option<Handler<(), Vec<Root>>>,
+}
+
+impl Answers {
+    /// What a request may declare: exactly what somebody answers (ELICIT-C3).
+    pub(crate) fn capabilities(&self) -> ClientCapabilities {
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = match (&self.form, &self.url) {
+            (Some(_), Some(_)) => Some(ElicitationCapability::form_and_url()),
+            (Some(_), None) => Some(ElicitationCapability::form()),
+            (None, Some(_)) => Some(ElicitationCapability::url()),
+            (None, None) => None,
+        };
+        capabilities.roots = self.roots.as_ref().map(|_| JsonObject::new());
+        capabilities.sampling = self.sample.as_ref().map(|_| match self.samples_with_tools {
+            true => SamplingCapability::with_tools(),
+            false => SamplingCapability::default(),
+        });
+        capabilities
+    }
+
+    /// Has a question answered and looks the answer over.
+    pub(crate) async fn answer(
+        &self,
+        question: Question<InputRequest>,
+    ) -> Result<InputResponse, Error> {
+        let request = question.params.clone();
+        let key = question.key.clone();
+        let response = self.ask(question).await?;
+        check(&key, &request, response)
+    }
+
+    async fn ask(&self, question: Question<InputRequest>) -> Result<InputResponse, Error> {
+        let nobody = Fault::NoHandler {
+            key: question.key.clone(),
+            method: question.params.method(),
+        };
+        let key = question.key.clone();
+        let (request, about) = question.take();
+        match request {
+            InputRequest::Elicit(elicit) => match elicit.params {
+                ElicitRequestParams::Form(form) => {
+                    run(self.form.as_ref(), about.with(form), nobody, key).await
+                }
+                ElicitRequestParams::Url(url) => {
+                    run(self.url.as_ref(), about.with(url), nobody, key).await
+                }
+                _ => Err(nobody.into()),
+            },
+            InputRequest::CreateMessage(create) => {
+                let tools = create.params.tools.is_some() || create.params.tool_choice.is_some();
+                let handler = self.sample.as_ref();
+                let able = handler.filter(|_| self.samples_with_tools || !tools);
+                run(able, about.with(create.params), nobody, key).await
+            }
+            InputRequest::ListRoots(_) => {
+                let roots = async {
+                    let handler = self.roots.as_ref().ok_or(nobody)?;
+                    let roots = handler(about.with(())).await;
+                    roots.map_err(|source| Fault::Handler { key, source })
+                };
+                let roots = roots.await?;
+                Ok(InputResponse::ListRoots(ListRootsResult::new(roots)))
+            }
+            _ => Err(nobody.into()),
+        }
+    }
+}
+
+async fn run<P, R: Into<InputResponse>>(
+    handler: Option<&Handler<P, R>>,
+    question: Question<P>,
+    nobody: Fault,
+    key: String,
+) -> Result<InputResponse, Error> {
+    let handler = handler.ok_or(nobody)?;
+    match handler(question).await {
+        Ok(answer) => Ok(answer.into()),
+        Err(source) => Err(Fault::Handler { key, source }.into()),
+    }
+}
+
+impl fmt::Debug for Answers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answers")
+            .field("form", &self.form.is_some())
+            .field("url", &self.url.is_some())
+            .field("sample", &self.sample.is_some())
+            .field("roots", &self.roots.is_some())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,19 @@
+//! Calls that may take several rounds: tools, prompts and resources.
+
+mod budget;
+mod build;
+mod cancel;
+mod flow;
+mod hearing;
+mod paused;
+mod reply;
+mod run;
+mod subject;
+mod v1;
+
+pub use build::Call;
+pub use cancel::CancelHandle;
+pub(crate) use hearing::{Hearing, Listeners};
+pub use paused::{PausedCall, Step};
+pub use reply::Reply;
+pub(crate) use subject::Subject;

@@ -1,0 +1,224 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sterna_protocol::input::{
+    InputRequest, InputRequests, InputRequired, InputResponse, InputResponses, RequestState,
+};
+
+use super::build::Limits;
+use super::flow::Flow;
+use super::hearing::Listeners;
+use super::{Reply, run, v1};
+use crate::answers::check;
+use crate::client::Client;
+use crate::error::{Error, Fault};
+
+/// How far a call came.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Step<T> {
+    /// It is done.
+    Complete(T),
+    /// The server wants to know something first.
+    InputRequired(PausedCall<T>),
+}
+
+/// A call that waits for answers, as plain data.
+///
+/// It can be stored, sent elsewhere, and resumed days later by another process
+/// that knows the server. Dropping it abandons the call: the server keeps
+/// nothing.
+///
+/// Serialised, it holds the arguments, the answers so far and the server's
+/// state: whoever has it can act for the user. `Debug` shows none of these.
+///
+/// # Examples
+///
+/// ```no_run
+/// # use sterna_client::{Client, Error, PausedCall, Step};
+/// # use sterna_protocol::elicitation::{ElicitContent, ElicitResult};
+/// # use sterna_protocol::tool::CallToolResult;
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = Client::connect("https://mcp.example/mcp").await?;
+/// let Step::InputRequired(paused) = client.call("deploy").start().await? else {
+///     return Ok(());
+/// };
+/// let stored = serde_json::to_string(&paused)?;
+///
+/// // Later, in another process:
+/// let mut paused: PausedCall<CallToolResult> = serde_json::from_str(&stored)?;
+/// let approval = ElicitContent::from_iter([("reason", "tested")]);
+/// paused.answer("approval", ElicitResult::accept(approval))?;
+/// let step = paused.resume(&client).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Serialize, Deserialize)]
+#[serde(
+    into = "v1::Stored",
+    try_from = "v1::Stored",
+    bound(serialize = "", deserialize = "T: Reply")
+)]
+pub struct PausedCall<T> {
+    pub(super) server: String,
+    pub(super) flow: Flow<T>,
+    pub(super) questions: InputRequests,
+    pub(super) answers: InputResponses,
+    pub(super) state: Option<RequestState>,
+}
+
+impl<T: Reply> PausedCall<T> {
+    pub(super) fn new(server: String, flow: Flow<T>, required: InputRequired) -> Self {
+        let (questions, state) = required.into_parts();
+        Self {
+            server,
+            flow,
+            questions,
+            answers: InputResponses::new(),
+            state,
+        }
+    }
+
+    /// Where the server is.
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// The tool, the prompt or the resource.
+    pub fn name(&self) -> &str {
+        self.flow.subject.name()
+    }
+
+    /// How often the call was sent again so far.
+    pub fn rounds(&self) -> u32 {
+        self.flow.rounds
+    }
+
+    /// Everything the server asks in this round, answered or not.
+    pub fn questions(&self) -> &InputRequests {
+        &self.questions
+    }
+
+    /// What is not answered yet.
+    pub fn open(&self) -> impl Iterator<Item = (&str, &InputRequest)> {
+        let questions = self.questions.iter();
+        questions.filter(|(key, _)| self.answers.get(key).is_none())
+    }
+
+    /// Answers a question, or answers it anew. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// The server did not ask that, or the answer does not fit the question.
+    pub fn answer(&mut self, key: &str, response: impl Into<InputResponse>) -> Result<(), Error> {
+        let unknown = || Fault::UnknownQuestion {
+            key: crate::error::printable(key),
+        };
+        let request = self.questions.get(key).ok_or_else(unknown)?;
+        let response = check(key, request, response.into())?;
+        self.answers.insert(key, response);
+        Ok(())
+    }
+
+    /// Sends the call again with the answers, up to the next question.
+    ///
+    /// # Errors
+    ///
+    /// A question is open, `client` is connected to another server, or the
+    /// call failed. The paused call stays as it is: unless the server has
+    /// refused it, it can be resumed again.
+    pub async fn resume(&self, client: &Client) -> Result<Step<T>, Error> {
+        if let Some((key, _)) = self.open().next() {
+            let key = crate::error::printable(key);
+            return Err(Fault::OpenQuestion { key }.into());
+        }
+        let (flow, limits) = self.next_round(client)?;
+        run::advance(&client.core, flow, &Listeners::default(), limits).await
+    }
+
+    /// Sends the call again and has the handlers of `client` answer what is
+    /// open, now and later.
+    ///
+    /// # Errors
+    ///
+    /// As of awaiting a [`Call`](super::Call), and of [`resume`](Self::resume).
+    pub async fn finish(&self, client: &Client) -> Result<T, Error> {
+        self.check_server(client)?;
+        let limit = client.core.config.max_rounds;
+        // Nobody is asked for an answer that could not be sent any more.
+        if self.flow.rounds >= limit {
+            return Err(Fault::Rounds { limit }.into());
+        }
+        let open = self.open();
+        let open = open.map(|(key, request)| (key.to_owned(), request.clone()));
+        let found = run::answer(&client.core, &self.flow.subject, open.collect()).await?;
+        let mut answered = self.clone();
+        for (key, response) in found {
+            answered.answers.insert(key, response);
+        }
+        let (flow, limits) = answered.next_round(client)?;
+        run::finish(&client.core, flow, &Listeners::default(), limits).await
+    }
+
+    /// Lets the call be resumed at another address of the same server.
+    ///
+    /// Dangerous, because answers and state go wherever this points: a state
+    /// is meant for the server that issued it, and for nobody else.
+    #[must_use]
+    pub fn dangerous_moved_to(mut self, server: impl Into<String>) -> Self {
+        self.server = server.into();
+        self
+    }
+
+    fn check_server(&self, client: &Client) -> Result<(), Error> {
+        let found = client.core.place();
+        match self.server == found {
+            true => Ok(()),
+            false => Err(Fault::OtherServer {
+                expected: self.server.clone(),
+                found: found.to_owned(),
+            }
+            .into()),
+        }
+    }
+
+    fn next_round(&self, client: &Client) -> Result<(Flow<T>, Limits), Error> {
+        self.check_server(client)?;
+        let config = &client.core.config;
+        let limits = Limits {
+            timeout: config.timeout,
+            deadline: config.deadline,
+            rounds: config.max_rounds,
+        };
+        let mut flow = self.flow.clone();
+        flow.rounds = flow.rounds.saturating_add(1);
+        flow.responses = Some(self.answers.clone()).filter(|_| !self.questions.is_empty());
+        flow.state.clone_from(&self.state);
+        Ok((flow, limits))
+    }
+}
+
+impl<T> Clone for PausedCall<T> {
+    fn clone(&self) -> Self {
+        Self {
+            server: self.server.clone(),
+            flow: self.flow.clone(),
+            questions: self.questions.clone(),
+            answers: self.answers.clone(),
+            state: self.state.clone(),
+        }
+    }
+}
+
+impl<T> fmt::Debug for PausedCall<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys: Vec<_> = self.questions.iter().map(|(key, _)| key).collect();
+        f.debug_struct("PausedCall")
+            .field("server", &self.server)
+            .field("name", &self.flow.subject.name())
+            .field("rounds", &self.flow.rounds)
+            .field("questions", &keys)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,58 @@
+//! The client: connecting, and everything a server can be asked.
+
+mod build;
+mod requests;
+
+use std::sync::Arc;
+
+pub use build::Builder;
+use http::HeaderMap;
+use sterna_protocol::discover::DiscoverResult;
+
+use crate::core::Core;
+use crate::error::Error;
+use crate::transport::Target;
+
+/// A connection to one MCP server.
+///
+/// Cheap to clone; clones share the connection and what was learned about the
+/// server. See the [crate] for a whole program.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub(crate) core: Arc<Core>,
+    server: Arc<DiscoverResult>,
+}
+
+impl Client {
+    /// Connects without any handlers; see [`builder`](Self::builder).
+    ///
+    /// # Errors
+    ///
+    /// The server cannot be reached, refuses, or speaks no revision that this
+    /// client does.
+    pub async fn connect(target: impl Into<Target>) -> Result<Self, Error> {
+        Self::builder(target).connect().await
+    }
+
+    /// Prepares a connection to a URL, a [`Command`](crate::Command) or a
+    /// [`Duplex`](crate::Duplex).
+    pub fn builder(target: impl Into<Target>) -> Builder {
+        Builder::new(target.into())
+    }
+
+    /// What the server said about itself when the connection was made.
+    pub fn server(&self) -> &DiscoverResult {
+        &self.server
+    }
+
+    /// Ends the connection in good order: a child process gets time to leave,
+    /// a session is closed. Calls that are under way fail.
+    pub async fn close(self) {
+        self.core.wire.transport.close(HeaderMap::new()).await;
+    }
+
+    /// Where the server is, as questions and paused calls name it.
+    pub fn place(&self) -> &str {
+        self.core.place()
+    }
+}

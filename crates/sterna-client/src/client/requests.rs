@@ -1,0 +1,123 @@
+//! Everything a server can be asked.
+
+use std::collections::BTreeMap;
+
+use sterna_protocol::completion::{
+    CompleteResult, Completion, CompletionArgument, CompletionContext, CompletionReference,
+};
+use sterna_protocol::discover::DiscoverResult;
+use sterna_protocol::prompt::{GetPromptResult, ListPromptsResult, Prompt};
+use sterna_protocol::resource::{
+    ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
+    ResourceTemplate,
+};
+use sterna_protocol::tool::{CallToolResult, Tool};
+
+use super::Client;
+use crate::call::{Call, Subject};
+use crate::error::Error;
+use crate::lists::{Page, Pages, Query, tools_page};
+
+impl Client {
+    /// Calls a tool; the call is made by awaiting what this returns.
+    pub fn call(&self, tool: impl Into<String>) -> Call<CallToolResult> {
+        let name = tool.into();
+        let arguments = None;
+        Call::new(self.core.clone(), Subject::Tool { name, arguments })
+    }
+
+    /// Gets a prompt.
+    pub fn prompt(&self, prompt: impl Into<String>) -> Call<GetPromptResult> {
+        let name = prompt.into();
+        let arguments = BTreeMap::new();
+        Call::new(self.core.clone(), Subject::Prompt { name, arguments })
+    }
+
+    /// Reads a resource.
+    pub fn read(&self, uri: impl Into<String>) -> Call<ReadResourceResult> {
+        Call::new(self.core.clone(), Subject::Resource { uri: uri.into() })
+    }
+
+    /// The server's tools. Those that cannot be called are left out.
+    pub fn tools(&self) -> Pages<Tool> {
+        Pages::new(self.core.clone(), |core, cursor| {
+            Box::pin(async move {
+                let page = tools_page(core, cursor).await?;
+                Ok(Page {
+                    items: page.tools,
+                    next: page.next_cursor,
+                })
+            })
+        })
+    }
+
+    /// The server's prompts.
+    pub fn prompts(&self) -> Pages<Prompt> {
+        Pages::new(self.core.clone(), |core, cursor| {
+            Box::pin(async move {
+                let page: ListPromptsResult = core.query(Query::ListPrompts(cursor)).await?;
+                Ok(Page {
+                    items: page.prompts,
+                    next: page.next_cursor,
+                })
+            })
+        })
+    }
+
+    /// The server's resources.
+    pub fn resources(&self) -> Pages<Resource> {
+        Pages::new(self.core.clone(), |core, cursor| {
+            Box::pin(async move {
+                let page: ListResourcesResult = core.query(Query::ListResources(cursor)).await?;
+                Ok(Page {
+                    items: page.resources,
+                    next: page.next_cursor,
+                })
+            })
+        })
+    }
+
+    /// The patterns of the server's resources.
+    pub fn resource_templates(&self) -> Pages<ResourceTemplate> {
+        Pages::new(self.core.clone(), |core, cursor| {
+            Box::pin(async move {
+                let query = Query::ListTemplates(cursor);
+                let page: ListResourceTemplatesResult = core.query(query).await?;
+                Ok(Page {
+                    items: page.resource_templates,
+                    next: page.next_cursor,
+                })
+            })
+        })
+    }
+
+    /// Suggests how `argument` goes on; `known` are the other arguments.
+    ///
+    /// # Errors
+    ///
+    /// The server refuses or cannot be reached.
+    pub async fn complete(
+        &self,
+        reference: CompletionReference,
+        argument: CompletionArgument,
+        known: Option<CompletionContext>,
+    ) -> Result<Completion, Error> {
+        let query = Query::Complete {
+            reference,
+            argument,
+            context: known,
+        };
+        let result: CompleteResult = self.core.query(query).await?;
+        Ok(result.completion)
+    }
+
+    /// Asks the server anew what it is; [`server`](Self::server) remembers what
+    /// it said first.
+    ///
+    /// # Errors
+    ///
+    /// The server refuses or cannot be reached.
+    pub async fn discover(&self) -> Result<DiscoverResult, Error> {
+        self.core.discover().await
+    }
+}

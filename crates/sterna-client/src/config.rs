@@ -1,0 +1,42 @@
+//! Numbers that have a safe default.
+
+use std::time::Duration;
+
+/// Limits of a [`Client`](crate::Client); calls can have their own.
+#[non_exhaustive]
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Longest wait for a connection. Ten seconds are three lost packets in a
+    /// row and some.
+    pub connect_timeout: Duration,
+    /// How long all rounds of a call may take together, not counting the time
+    /// that people take to answer. Progress does not extend it.
+    pub deadline: Duration,
+    /// Largest message or event that is read. Images travel in messages, so it
+    /// is not small.
+    pub max_message_bytes: usize,
+    /// How many pages of a list are fetched before it is called endless.
+    pub max_pages: usize,
+    /// How often a call is sent again for a server that wants more input. Other
+    /// clients stop at ten, so servers get by with less.
+    pub max_rounds: u32,
+    /// How long a server on a pipe may ponder the first question of all before
+    /// it is taken for one of an earlier revision.
+    pub probe_timeout: Duration,
+    /// How long a server may be silent: neither an answer nor progress.
+    pub timeout: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(10),
+            deadline: Duration::from_secs(600),
+            max_message_bytes: 16 << 20,
+            max_pages: 1000,
+            max_rounds: 10,
+            probe_timeout: Duration::from_secs(5),
+            timeout: Duration::from_secs(60),
+        }
+    }
+}

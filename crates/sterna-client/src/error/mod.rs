@@ -1,0 +1,131 @@
+//! What went wrong with a call, and what to do about it.
+
+mod fault;
+
+use std::fmt;
+use std::time::Duration;
+
+use sterna_protocol::jsonrpc::ErrorObject;
+
+pub use crate::oauth::BoxError;
+pub(crate) use fault::{Fault, Unfit, printable};
+
+/// A call did not succeed.
+///
+/// Its text says what happened and ends with a code (`MR0507`) that has a page
+/// in `docs/errors`. It never holds an argument, an answer, a token or a
+/// request state.
+pub struct Error {
+    fault: Box<Fault>,
+}
+
+impl Error {
+    /// Says who must act.
+    pub fn kind(&self) -> ErrorKind {
+        self.fault.kind()
+    }
+
+    /// The code of the page in `docs/errors`.
+    pub fn code(&self) -> &'static str {
+        self.fault.code()
+    }
+
+    /// The server's own words, if it refused with a JSON-RPC error.
+    pub fn rpc(&self) -> Option<&ErrorObject> {
+        match &*self.fault {
+            Fault::Refused { error, .. } | Fault::State(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// The HTTP status, if the server gave one and no MCP answer.
+    pub fn status(&self) -> Option<u16> {
+        match &*self.fault {
+            Fault::Status { status, .. } => Some(*status),
+            _ => None,
+        }
+    }
+
+    /// How long the server asks to wait before the next try.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match &*self.fault {
+            Fault::Status { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
+    /// The question that could not be answered, by its key.
+    pub fn question(&self) -> Option<&str> {
+        match &*self.fault {
+            Fault::Handler { key, .. }
+            | Fault::NoHandler { key, .. }
+            | Fault::Unfit { key, .. }
+            | Fault::UnknownQuestion { key } => Some(key),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn fault(&self) -> &Fault {
+        &self.fault
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        Self {
+            fault: Box::new(fault),
+        }
+    }
+}
+
+impl From<crate::oauth::Error> for Error {
+    fn from(error: crate::oauth::Error) -> Self {
+        Fault::Auth(error).into()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.fault, self.code())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.kind())
+            .field("code", &self.code())
+            .field("fault", &self.fault)
+            .finish()
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        std::error::Error::source(&*self.fault)
+    }
+}
+
+/// Who must act on an [`Error`].
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// A question of the server was not answered, or not as it asked.
+    Answer,
+    /// There is no valid authorization; [`oauth::Error`](crate::oauth::Error) is the source.
+    Auth,
+    /// Something broke on this machine.
+    Internal,
+    /// The application has called this crate wrongly.
+    Misuse,
+    /// The server broke the protocol; calling again is useless.
+    Peer,
+    /// The server understood the request and said no.
+    Refused,
+    /// The server does not take its request state back: start the call over.
+    RequestState,
+    /// Too much time passed, or too many rounds.
+    Spent,
+    /// The server cannot be reached or is out of order; try again later.
+    Unavailable,
+}

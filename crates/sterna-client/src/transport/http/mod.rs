@@ -1,0 +1,178 @@
+//! Streamable HTTP: every message a POST of its own.
+
+mod reply;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
+use reqwest::{Client, Response, redirect};
+use url::Url;
+
+use super::{Exchange, Outgoing, Transport};
+use crate::error::{Error, Fault, printable};
+use crate::oauth::{BoxFuture, OAuth, Verdict};
+use crate::tls;
+
+/// The session of a legacy server.
+pub(crate) const MCP_SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// One MCP endpoint.
+#[derive(Debug)]
+pub(crate) struct Http {
+    client: Client,
+    url: Url,
+    uri: Uri,
+    auth: Option<OAuth>,
+    /// What the application adds to every request.
+    headers: HeaderMap,
+    max_message: usize,
+}
+
+impl Http {
+    pub(crate) fn new(
+        url: &str,
+        auth: Option<OAuth>,
+        headers: HeaderMap,
+        connect_timeout: Duration,
+        max_message: usize,
+    ) -> Result<Self, Error> {
+        let bad = || Fault::Url(printable(url));
+        let parsed = Url::parse(url).map_err(|_| bad())?;
+        if !matches!(parsed.scheme(), "http" | "https") || parsed.fragment().is_some() {
+            return Err(bad().into());
+        }
+        let uri = url.parse().map_err(|_| bad())?;
+        let mut tls = tls::client_config().map_err(|error| Fault::Tls(error.into()))?;
+        tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        let client = Client::builder()
+            .tls_backend_preconfigured(tls)
+            .user_agent(concat!("sterna/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(connect_timeout)
+            .tcp_keepalive(Duration::from_secs(30))
+            .redirect(redirect::Policy::custom(follow))
+            .build()
+            .map_err(|error| Fault::Tls(error.into()))?;
+        Ok(Self {
+            client,
+            url: parsed,
+            uri,
+            auth,
+            headers,
+            max_message,
+        })
+    }
+
+    /// Sends a request, again where the authorization asks for it.
+    async fn send(
+        &self,
+        method: Method,
+        headers: HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<Response, Error> {
+        let body = Bytes::from(body);
+        let mut attempt = self.auth.as_ref().map(OAuth::attempt);
+        loop {
+            let mut request = self
+                .client
+                .request(method.clone(), self.url.clone())
+                .headers(self.headers.clone())
+                .headers(headers.clone())
+                .body(body.clone());
+            if let Some(attempt) = &mut attempt {
+                request = request.headers(attempt.authorize(&method, &self.uri).await?);
+            }
+            let response = request.send().await;
+            let response =
+                response.map_err(|error| Fault::Unreachable(error.without_url().into()))?;
+            let verdict = match &mut attempt {
+                Some(attempt) => {
+                    attempt
+                        .review(response.status(), response.headers())
+                        .await?
+                }
+                None => Verdict::Deliver,
+            };
+            if verdict == Verdict::Deliver {
+                return Ok(response);
+            }
+        }
+    }
+
+    async fn post(&self, message: Outgoing) -> Result<Response, Error> {
+        let mut headers = message.headers;
+        // HTTP-C2: whichever of the two the server prefers.
+        headers.insert(
+            ACCEPT,
+            HeaderValue::from_static("application/json, text/event-stream"),
+        );
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        self.send(Method::POST, headers, message.body).await
+    }
+}
+
+impl Transport for Http {
+    fn request(&self, request: Outgoing) -> BoxFuture<'_, Result<Exchange, Error>> {
+        Box::pin(async move {
+            let response = self.post(request).await?;
+            reply::read(response, self.max_message).await
+        })
+    }
+
+    fn tell(&self, message: Outgoing) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            let response = self.post(message).await?;
+            match response.status().is_success() {
+                true => Ok(()),
+                false => Err(reply::status(&response).into()),
+            }
+        })
+    }
+
+    fn overhear(&self, mut headers: HeaderMap) -> BoxFuture<'_, Result<Option<Exchange>, Error>> {
+        Box::pin(async move {
+            headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+            let response = self.send(Method::GET, headers, Vec::new()).await?;
+            match response.status().as_u16() {
+                // A server without such a stream says so by one of these.
+                404 | 405 | 501 => Ok(None),
+                _ => reply::read(response, self.max_message).await.map(Some),
+            }
+        })
+    }
+
+    fn close(&self, headers: HeaderMap) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if headers.contains_key(MCP_SESSION_ID) {
+                // A server may keep its sessions from being ended; there is nothing to do about it.
+                self.send(Method::DELETE, headers, Vec::new()).await.ok();
+            }
+        })
+    }
+
+    fn has_headers(&self) -> bool {
+        true
+    }
+
+    fn place(&self) -> &str {
+        self.url.as_str()
+    }
+}
+
+/// Follows what keeps the method and stays with the server: a trailing slash
+/// is forgiven, a request is shown to nobody else.
+fn follow(attempt: redirect::Attempt<'_>) -> redirect::Action {
+    let same = attempt
+        .previous()
+        .iter()
+        .all(|url| url.origin() == attempt.url().origin());
+    let keeps = matches!(attempt.status().as_u16(), 307 | 308);
+    if same && keeps && attempt.previous().len() <= MAX_REDIRECTS {
+        attempt.follow()
+    } else {
+        attempt.stop()
+    }
+}
+
+const MAX_REDIRECTS: usize = 3;

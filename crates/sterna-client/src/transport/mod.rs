@@ -1,0 +1,86 @@
+//! How messages reach a server and come back.
+//!
+//! A transport carries one request and hands back an [`Exchange`]: the messages
+//! that belong to it, the last of which is its answer. Dropping the exchange
+//! takes the request back. What a message means is not decided here.
+
+mod http;
+mod lines;
+mod stdio;
+mod target;
+
+use std::fmt::Debug;
+
+use ::http::{HeaderMap, StatusCode};
+use sterna_protocol::jsonrpc::RequestId;
+
+pub(crate) use self::http::Http;
+pub(crate) use self::lines::Lines;
+pub use self::stdio::Command;
+pub(crate) use self::stdio::Stdio;
+pub(crate) use self::target::Place;
+pub use self::target::{Duplex, Target};
+use crate::error::Error;
+use crate::oauth::BoxFuture;
+
+/// Carries messages to one server.
+pub(crate) trait Transport: Debug + Send + Sync {
+    /// Sends a request; its answer comes through the exchange.
+    fn request(&self, request: Outgoing) -> BoxFuture<'_, Result<Exchange, Error>>;
+
+    /// Sends what is not answered: a notification, or a response of ours.
+    fn tell(&self, message: Outgoing) -> BoxFuture<'_, Result<(), Error>>;
+
+    /// Opens what the server says without having been asked; `None` where
+    /// there is no such place.
+    fn overhear(&self, headers: HeaderMap) -> BoxFuture<'_, Result<Option<Exchange>, Error>>;
+
+    /// Ends the connection in good order.
+    fn close(&self, headers: HeaderMap) -> BoxFuture<'_, ()>;
+
+    /// Whether requests carry headers, so that names and parameters must be
+    /// repeated there.
+    fn has_headers(&self) -> bool;
+
+    /// What a person would call the server.
+    fn place(&self) -> &str;
+}
+
+/// A message on its way out.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    /// Its id, if it is a request.
+    pub(crate) id: Option<RequestId>,
+    /// What HTTP repeats of it.
+    pub(crate) headers: HeaderMap,
+    /// The message itself.
+    pub(crate) body: Vec<u8>,
+}
+
+/// What comes back for one request, message by message.
+pub(crate) struct Exchange {
+    /// What HTTP says about the whole.
+    pub(crate) status: Option<StatusCode>,
+    pub(crate) headers: HeaderMap,
+    source: Box<dyn Source>,
+}
+
+impl Exchange {
+    pub(crate) fn new(source: impl Source + 'static) -> Self {
+        Self {
+            status: None,
+            headers: HeaderMap::new(),
+            source: Box::new(source),
+        }
+    }
+
+    /// The next message; `None` once there will be no more.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        self.source.next().await
+    }
+}
+
+/// Where the messages of an [`Exchange`] come from.
+pub(crate) trait Source: Send {
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<Vec<u8>>, Error>>;
+}

@@ -1,0 +1,6 @@
+//! Calls, rounds and everything around them.
+
+mod paused;
+mod rounds;
+mod scripted;
+mod shapes;

@@ -1,0 +1,120 @@
+//! What a driver sees when it looks at a handler that has come to rest.
+
+use super::decide::{Facts, Foreign, Sleeping};
+use super::writing::Writing;
+use crate::journal::Kind;
+use crate::key::Key;
+use crate::shared::{Shared, State};
+use crate::time::UnixMillis;
+
+/// What a driver remembers from one look at its handler to the next.
+#[derive(Default)]
+pub(super) struct Watch {
+    /// Foreign wakers before the last poll of the handler.
+    pub(super) foreign_before: usize,
+    /// How often the handler got another chance to react to the last event.
+    patience: u32,
+    /// Until when a suspension waits for what is not the engine's.
+    grace: Option<UnixMillis>,
+}
+
+impl Watch {
+    /// Something has happened, to which the handler may react in its own time.
+    pub(super) const fn start_over(&mut self) {
+        self.patience = 0;
+        self.grace = None;
+    }
+
+    /// The handler gets another chance.
+    pub(super) const fn be_patient(&mut self) {
+        self.patience += 1;
+    }
+
+    /// When the grace runs out, if one has been granted.
+    pub(super) const fn grace(&self) -> Option<UnixMillis> {
+        self.grace
+    }
+
+    pub(super) fn facts(
+        &mut self,
+        shared: &Shared<'_>,
+        state: &mut State<'_>,
+        writing: &Writing,
+    ) -> Facts {
+        let foreign = shared.foreign();
+        let held_up = foreign > self.foreign_before && self.patience < MOST_PATIENCE;
+        let ignored = state.has_unanswered_event() && self.patience < PATIENCE;
+        if !held_up && !ignored {
+            state.give_up_on_event();
+        }
+        let busy = is_busy(state, writing);
+        let asking = state.open_questions().next().is_some();
+        let sleeping = sleeping(shared, state);
+        let waits = !busy && (asking || sleeping != Sleeping::No);
+        Facts {
+            way: shared.way,
+            unsettled: held_up || ignored,
+            fetching: writing.is_fetching(),
+            tellable: state.next_to_tell().is_some(),
+            startable: state.wants_start(),
+            busy,
+            asking,
+            sleeping,
+            foreign: self.judge(foreign > 0, waits, shared, state),
+            cancel: state.cancelled,
+            shed: state.shed && state.tape.has_grown() && state.is_at_checkpoint(),
+        }
+    }
+
+    fn judge(
+        &mut self,
+        foreign: bool,
+        waits: bool,
+        shared: &Shared<'_>,
+        state: &State<'_>,
+    ) -> Foreign {
+        if !foreign || !waits {
+            self.grace = None;
+            return match foreign || !state.cancel_watchers.is_empty() {
+                true => Foreign::Overdue,
+                false => Foreign::No,
+            };
+        }
+        let grace = shared.engine.settings.grace;
+        let until = *self.grace.get_or_insert_with(|| state.now.after(grace));
+        match state.now < until {
+            true => Foreign::InGrace,
+            false => Foreign::Overdue,
+        }
+    }
+}
+
+/// How often a future that does not react is polled before it counts as one
+/// that nobody polls, such as a question that was begun and left for later.
+const PATIENCE: u32 = 3;
+/// The same when something holds the handler up that will let it go on soon,
+/// such as a spent budget of its runtime.
+const MOST_PATIENCE: u32 = 1000;
+
+pub(super) fn is_busy(state: &State<'_>, writing: &Writing) -> bool {
+    state.running > 0 || !state.unwritten.is_empty() || writing.is_busy()
+}
+
+fn sleeping(shared: &Shared<'_>, state: &State<'_>) -> Sleeping {
+    let longest = shared.engine.settings.max_inline_sleep;
+    match sleeper(state) {
+        None => Sleeping::No,
+        Some((_, ends)) if state.now.until(ends) > longest => Sleeping::TooLong,
+        Some(_) => Sleeping::Shortly,
+    }
+}
+
+/// The sleep that ends first.
+pub(super) fn sleeper(state: &State<'_>) -> Option<(Key, UnixMillis)> {
+    state
+        .leaves
+        .iter()
+        .filter(|leaf| leaf.wants == Kind::Elapsed)
+        .filter_map(|leaf| Some((leaf.key.clone(), state.ends_at(&leaf.key)?)))
+        .min_by_key(|(_, ends)| *ends)
+}

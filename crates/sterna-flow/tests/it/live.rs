@@ -1,0 +1,384 @@
+//! Handlers that stay in memory: legacy clients and tasks.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use sterna_flow::{Asked, Cx, Driver, Engine, Journal, Level, Outcome, Progress, Way};
+
+use crate::kit::{Count, Flow, Reply, sha256, text};
+use crate::plugs::{Stores, Trouble};
+
+/// Polls until the handler waits for somebody else.
+async fn rest<F>(flow: &Flow, driver: &mut Driver<'_, F>)
+where
+    F: Future<Output = Reply> + ?Sized,
+{
+    for _ in 0..100 {
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(driver.poll(flow.now(), &mut cx).is_pending());
+        tokio::task::yield_now().await;
+    }
+}
+
+fn opened<F>(driver: &mut Driver<'_, F>) -> Vec<String>
+where
+    F: Future<Output = Reply> + ?Sized,
+{
+    let opened = driver.changes().opened.into_iter();
+    opened.map(|question| question.key.to_string()).collect()
+}
+
+async fn choose(cx: Cx<'_>, count: Count) -> Reply {
+    let plan = cx.step("plan", || count.work("plan")).await?;
+    let first = tokio::select! {
+        a = cx.ask("a", text(format!("a for {plan}?"))) => a,
+        b = cx.ask("b", text(format!("b for {plan}?"))) => b,
+    };
+    let last = cx.ask("last", text("last?")).await;
+    Ok(format!("{first} {last}"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_legacy_client_is_asked_and_told_what_to_forget() {
+    let count = Count::default();
+    let flow = Flow::new();
+    let run = flow.run().way(Way::Legacy);
+    let mut driver = run.drive(|cx| Box::pin(choose(cx, count.clone())));
+    rest(&flow, &mut driver).await;
+    assert_eq!(opened(&mut driver), ["a", "b"]);
+    assert_eq!(opened(&mut driver), [""; 0], "each is put once");
+    assert!(!driver.answer("last", "early", flow.now()));
+    assert!(driver.answer("b", "B", flow.now()));
+    rest(&flow, &mut driver).await;
+    let changes = driver.changes();
+    assert_eq!(changes.opened[0].key.as_str(), "last");
+    assert_eq!(changes.withdrawn[0].as_str(), "a");
+    assert!(!driver.answer("b", "again", flow.now()));
+    assert!(driver.answer("last", "x", flow.now()));
+    let outcome = flow.finish(&mut driver).await;
+    assert!(
+        matches!(&outcome, Outcome::Finished(text) if text == "B x"),
+        "{outcome:?}"
+    );
+    assert_eq!(count.get(), 1, "nothing was replayed");
+}
+
+fn task(flow: &Flow, stores: &Arc<Stores>, asked: &[Asked]) -> sterna_flow::Run {
+    let entries = stores.entries.lock().unwrap().clone();
+    let journal = Journal::from_entries(entries, asked.iter().cloned()).unwrap();
+    let run = flow.run().way(Way::Task).journaling(stores.clone());
+    run.resume(journal, 0, sterna_flow::Build::Same)
+}
+
+fn stored(stores: &Stores) -> String {
+    let entries = stores.entries.lock().unwrap();
+    let keys: Vec<_> = entries.iter().map(|entry| entry.key().as_str()).collect();
+    keys.join(" ")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_is_dropped_while_it_waits_and_goes_on_elsewhere() {
+    let count = Count::default();
+    let stores = Stores::new();
+    let flow = Flow::new();
+    let mut driver = task(&flow, &stores, &[]).drive(|cx| Box::pin(choose(cx, count.clone())));
+    assert!(!driver.is_idle());
+    rest(&flow, &mut driver).await;
+    assert!(driver.is_idle());
+    let asked: Vec<Asked> = driver
+        .changes()
+        .opened
+        .into_iter()
+        .map(|question| Asked::new(question.key.as_str(), question.fingerprint))
+        .collect();
+    assert_eq!(stored(&stores), "plan");
+    drop(driver);
+
+    let run = task(&flow, &stores, &asked);
+    let mut driver = run.drive(|cx| Box::pin(choose(cx, count.clone())));
+    assert!(driver.answer("a", "A", flow.now()));
+    rest(&flow, &mut driver).await;
+    let changes = driver.changes();
+    assert_eq!(changes.opened[0].key.as_str(), "last");
+    // This worker never asked it, and takes it back all the same.
+    assert_eq!(changes.withdrawn[0].as_str(), "b");
+    assert_eq!(stored(&stores), "plan a");
+    assert!(driver.answer("last", "x", flow.now()));
+    let outcome = flow.finish(&mut driver).await;
+    assert!(
+        matches!(&outcome, Outcome::Finished(text) if text == "A x"),
+        "{outcome:?}"
+    );
+    assert_eq!(stored(&stores), "plan a last");
+    assert_eq!(count.get(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_revealed_before_it_is_durable() {
+    async fn handler(cx: Cx<'_>, stores: Arc<Stores>) -> Reply {
+        let count = Count::default();
+        let now = cx.now("now").await;
+        assert_eq!(stored(&stores), "now");
+        let plan = cx.step("plan", || count.work("plan")).await?;
+        assert_eq!(stored(&stores), "now plan");
+        let answer = cx
+            .ask("a", text("a?"))
+            .deadline(Duration::from_secs(60))
+            .await?;
+        assert_eq!(stored(&stores), "now plan a@ a");
+        Ok(format!("{now} {plan} {answer}"))
+    }
+    let stores = Stores::new();
+    let flow = Flow::new();
+    let mut driver = task(&flow, &stores, &[]).drive(|cx| Box::pin(handler(cx, stores.clone())));
+    rest(&flow, &mut driver).await;
+    assert_eq!(opened(&mut driver), ["a"]);
+    assert!(driver.answer("a", "A", flow.now()));
+    let outcome = flow.finish(&mut driver).await;
+    assert!(matches!(outcome, Outcome::Finished(_)), "{outcome:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_lost_its_lease_stops_and_compensates_nothing() {
+    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+        cx.undo("vm", {
+            let count = count.clone();
+            move |_| async move {
+                count.add();
+                Ok::<_, String>(())
+            }
+        });
+        // Not even a handler that ignores every error gets any further.
+        let plan = cx.step("plan", || async { Ok::<_, String>("plan".to_owned()) });
+        let plan = plan.await.unwrap_or_default();
+        count.add();
+        Ok(plan)
+    }
+    let count = Count::default();
+    let stores = Stores::new();
+    *stores.trouble.lock().unwrap() = Some(Trouble::FenceLost);
+    let flow = Flow::new();
+    let mut driver = task(&flow, &stores, &[]).drive(|cx| Box::pin(handler(cx, count.clone())));
+    let Outcome::Stopped(error) = flow.finish(&mut driver).await else {
+        panic!("must stop");
+    };
+    assert_eq!(error.to_string(), "MR0116: `plan` could not be recorded");
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert_eq!(source, "another worker has taken the flow over");
+    assert_eq!(count.get(), 0);
+    assert_eq!(stored(&stores), "");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_given_in_time_counts_although_the_worker_was_late() {
+    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+        let minute = Duration::from_secs(60);
+        let answer = cx.ask("a", text("a?")).deadline(minute).await;
+        Ok(answer.unwrap_or_else(|_| "too late".to_owned()))
+    }
+    let stores = Stores::new();
+    let flow = Flow::new();
+    let mut driver = task(&flow, &stores, &[]).drive(|cx| Box::pin(handler(cx, ())));
+    rest(&flow, &mut driver).await;
+    let question = driver.changes().opened.remove(0);
+    let asked = [Asked::new("a", question.fingerprint)];
+    drop(driver);
+    tokio::time::advance(Duration::from_secs(30)).await;
+    let answered_at = flow.now();
+    tokio::time::advance(Duration::from_secs(300)).await;
+
+    let in_time = task(&flow, &stores, &asked);
+    let mut driver = in_time.drive(|cx| Box::pin(handler(cx, ())));
+    assert_eq!(driver.next_wake(), question.deadline);
+    assert!(driver.answer("a", "A", answered_at));
+    let outcome = flow.finish(&mut driver).await;
+    assert!(
+        matches!(&outcome, Outcome::Finished(text) if text == "A"),
+        "{outcome:?}"
+    );
+
+    stores.entries.lock().unwrap().truncate(1);
+    let late = task(&flow, &stores, &asked);
+    let mut driver = late.drive(|cx| Box::pin(handler(cx, ())));
+    assert!(!driver.answer("a", "A", flow.now()));
+    let outcome = flow.finish(&mut driver).await;
+    assert!(
+        matches!(&outcome, Outcome::Finished(text) if text == "too late"),
+        "{outcome:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_may_end_in_its_own_way_when_it_is_cancelled() {
+    async fn polite(cx: Cx<'_>, (): ()) -> Reply {
+        tokio::select! {
+            answer = cx.ask("a", text("a?")) => Ok(answer),
+            () = cx.cancelled() => Ok("cleaned up".to_owned()),
+        }
+    }
+    async fn with_step(cx: Cx<'_>, (): ()) -> Reply {
+        let cancelled = cx.cancelled();
+        let step = cx.step("long", || async {
+            cancelled.await;
+            Ok::<_, String>("stopped early".to_owned())
+        });
+        Ok(step.await?)
+    }
+    let flow = Flow::new();
+    let run = flow.run().way(Way::Legacy);
+    let mut driver = run.drive(|cx| Box::pin(polite(cx, ())));
+    rest(&flow, &mut driver).await;
+    driver.remote().cancel();
+    let outcome = flow.finish(&mut driver).await;
+    assert!(
+        matches!(&outcome, Outcome::Finished(text) if text == "cleaned up"),
+        "{outcome:?}"
+    );
+    let run = flow.run().way(Way::Legacy);
+    let mut driver = run.drive(|cx| Box::pin(with_step(cx, ())));
+    rest(&flow, &mut driver).await;
+    driver.remote().cancel();
+    let outcome = flow.finish(&mut driver).await;
+    assert!(
+        matches!(&outcome, Outcome::Finished(text) if text == "stopped early"),
+        "{outcome:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_is_shed_at_a_checkpoint_and_only_after_progress() {
+    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+        cx.checkpoint("start").await;
+        let plan = cx.step("plan", || count.work("plan")).await?;
+        cx.checkpoint("planned").await;
+        let done = cx.step("work", || count.work("work")).await?;
+        Ok(format!("{plan} {done}"))
+    }
+    let count = Count::default();
+    let mut flow = Flow::new();
+    flow.shedding = true;
+    // The first server has done nothing yet at the first checkpoint.
+    assert_eq!(flow.request(&[], handler, count.clone()).await, "shed");
+    assert_eq!(flow.keys(), "start plan");
+    // The second one gets no further than the first did, so it must go on.
+    let end = flow.request(&[], handler, count.clone()).await;
+    assert_eq!(end, "done: plan work");
+    assert_eq!(count.get(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replay_is_silent() {
+    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+        cx.log(Level::Info, "begins");
+        cx.step("plan", || count.work("plan")).await?;
+        cx.progress(Progress::new(1.0).of(3.0));
+        let answer = cx.ask("a", text("a?")).await;
+        cx.log(Level::Notice, format!("got {answer}"));
+        let last = cx.ask("b", text("b?")).await;
+        cx.progress(Progress::new(3.0).of(3.0).saying("done"));
+        Ok(last)
+    }
+    let stores = Stores::new();
+    let mut flow = Flow::new();
+    for answers in [vec![], vec![], vec![("a", "A")], vec![("b", "B")]] {
+        let mut driver = flow
+            .run()
+            .listener(stores.clone())
+            .drive(|cx| Box::pin(handler(cx, Count::default())));
+        for (key, answer) in answers {
+            driver.answer(key, answer, flow.now());
+        }
+        if let Outcome::Suspended(suspended) = flow.finish(&mut driver).await {
+            flow.journal = suspended.journal;
+        }
+    }
+    assert_eq!(
+        *stores.heard.lock().unwrap(),
+        [
+            "Info begins",
+            "progress 1 of Some(3.0)",
+            "Notice got A",
+            "progress 3 of Some(3.0)"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_said_before_the_first_question_is_not_said_again() {
+    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+        cx.log(Level::Info, format!("replaying: {}", cx.info().replaying));
+        let answer = cx.ask("a", text("a?")).await;
+        cx.log(Level::Info, format!("got {answer}"));
+        Ok(answer)
+    }
+    let stores = Stores::new();
+    let mut flow = Flow::new();
+    // The journal of the second round has no entry, only what was asked.
+    for answers in [&[][..], &[], &[("a", "A")]] {
+        let run = flow.run().listener(stores.clone());
+        let mut driver = run.drive(|cx| Box::pin(handler(cx, ())));
+        for (key, answer) in answers {
+            driver.answer(key, *answer, flow.now());
+        }
+        if let Outcome::Suspended(suspended) = flow.finish(&mut driver).await {
+            flow.journal = suspended.journal;
+        }
+    }
+    let heard = stores.heard.lock().unwrap().clone();
+    assert_eq!(heard, ["Info replaying: false", "Info got A"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_knows_where_it_stands() {
+    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+        let before = cx.info();
+        cx.ask("a", text("a?")).await;
+        Ok(format!("{before:?} then {:?}", cx.info().replaying))
+    }
+    let flow = Flow::new();
+    let run = flow.run().principal("ada").way(Way::Legacy);
+    let mut driver = run.drive(|cx| Box::pin(handler(cx, ())));
+    rest(&flow, &mut driver).await;
+    let asked = driver.changes().opened.remove(0).fingerprint;
+    driver.answer("a", "A", flow.now());
+    let Outcome::Finished(said) = flow.finish(&mut driver).await else {
+        panic!("must finish");
+    };
+    let expected = "Standing { way: Legacy, round: 0, rounds_left: 8, replaying: false, principal: Some(\"ada\") } then false";
+    assert_eq!(said, expected);
+
+    let journal = Journal::from_entries(
+        driver.journal().entries().iter().cloned(),
+        [Asked::new("a", asked)],
+    );
+    let run = flow
+        .run()
+        .resume(journal.unwrap(), 3, sterna_flow::Build::Same);
+    let mut driver = run.drive(|cx| Box::pin(handler(cx, ())));
+    let Outcome::Finished(said) = flow.finish(&mut driver).await else {
+        panic!("must finish");
+    };
+    assert!(
+        said.contains("round: 3, rounds_left: 5, replaying: true"),
+        "{said}"
+    );
+    assert!(said.ends_with("then true"), "{said}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_finished_driver_stays_quiet() {
+    let flow = Flow::with(Engine::new(sha256));
+    let run = flow.run();
+    let mut driver = run.drive(|_| Box::pin(async { Reply::Ok("done".to_owned()) }));
+    let remote = driver.remote();
+    flow.finish(&mut driver).await;
+    remote.cancel();
+    remote.shed();
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(matches!(driver.poll(flow.now(), &mut cx), Poll::Pending));
+    assert!(!driver.answer("x", "y", flow.now()));
+    drop(driver);
+    remote.cancel();
+}

@@ -1,0 +1,16 @@
+//! What an author sees of the engine, told as small stories.
+#![cfg(test)]
+
+mod combinators;
+mod cost;
+mod diagnostics;
+mod effects;
+mod examples;
+mod kit;
+mod live;
+mod parts;
+mod plugs;
+mod questions;
+mod steps;
+mod time;
+mod upgrades;

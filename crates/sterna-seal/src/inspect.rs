@@ -1,0 +1,112 @@
+//! Looking into a token for its operator, without the request it came with.
+
+use crate::binding::{Binding, BindingSeal, Principal, Realm, Target};
+use crate::cipher;
+use crate::claims::{Content, Payload};
+use crate::flow::Flow;
+use crate::key::KeyId;
+use crate::keyring::{CLOCK_SKEW, Keyring};
+use crate::open::{OpenError, read_spelling};
+use crate::spill::Spilled;
+use crate::time::UnixMillis;
+use crate::v1::{self, Header, Inside};
+
+impl Keyring {
+    /// Returns what `token` says and what it is tied to, without checking
+    /// either.
+    ///
+    /// For operators and their tools. A server calls [`open`](Self::open):
+    /// whatever this returns may have expired, be another caller's or have a
+    /// retired key, and must not be acted on.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] if nothing can be read: it is not a token, its key is not
+    /// in the ring, it was altered, or it is of another realm.
+    pub fn inspect(&self, token: &str, realm: &Realm) -> Result<Inspection, OpenError> {
+        let mut bytes = read_spelling(token)?;
+        let (header, nonce) = Header::read(&bytes)?;
+        let found = self.find(header.key_id);
+        let (key, subkeys) = found.ok_or(OpenError::UnknownKey(header.key_id))?;
+        let associated = header.associated_data(realm.digest());
+        let token_key = subkeys.token_key(&nonce);
+        let plaintext = cipher::decrypt(&token_key, &associated, &mut bytes[v1::BODY_AT..]);
+        let plaintext = plaintext.ok_or(OpenError::Unauthentic)?;
+        let (inside, payload_len) = Inside::read(plaintext).ok_or(OpenError::Unreadable)?;
+        bytes.truncate(v1::PAYLOAD_AT + payload_len);
+        let payload = Payload::new(bytes, v1::PAYLOAD_AT);
+        Ok(Inspection {
+            flow: inside.flow,
+            issued_at: inside.issued_at,
+            round_ends_at: inside.round_ends_at,
+            flow_ends_at: inside.flow_ends_at,
+            key_id: header.key_id,
+            key_retires_at: key.retire_at(),
+            is_named: inside.binding.is_named,
+            content: if inside.is_spilled {
+                let spilled = Spilled::read(&payload, inside.flow.id);
+                Content::Spilled(spilled.ok_or(OpenError::Unreadable)?)
+            } else {
+                Content::Inline(payload)
+            },
+            binding: inside.binding,
+        })
+    }
+}
+
+/// What a token says and what it is tied to. Nothing of it has been checked
+/// but that the ring sealed it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Inspection {
+    /// The flow it belongs to, as of the round it was sealed in.
+    pub flow: Flow,
+    /// When it was sealed.
+    pub issued_at: UnixMillis,
+    /// Until when this round may be answered.
+    pub round_ends_at: UnixMillis,
+    /// Until when the whole flow must be over.
+    pub flow_ends_at: UnixMillis,
+    /// The key it was sealed with.
+    pub key_id: KeyId,
+    /// When that key opens nothing more, if ever.
+    pub key_retires_at: Option<UnixMillis>,
+    /// Whether it was sealed for a caller who is known.
+    pub is_named: bool,
+    /// The state it carries.
+    pub content: Content,
+    binding: BindingSeal,
+}
+
+impl Inspection {
+    /// Why a server would refuse it at `now`, whoever sends it.
+    pub fn refused_at(&self, now: UnixMillis) -> Option<OpenError> {
+        if self.key_retires_at.is_some_and(|at| at <= now) {
+            Some(OpenError::RetiredKey(self.key_id))
+        } else if self.issued_at > now.after(CLOCK_SKEW) {
+            Some(OpenError::NotYetIssued(self.issued_at))
+        } else if self.flow_ends_at <= now {
+            Some(OpenError::FlowExpired(self.flow_ends_at))
+        } else if self.round_ends_at <= now {
+            Some(OpenError::Expired(self.round_ends_at))
+        } else {
+            None
+        }
+    }
+
+    /// Whether it was sealed for `principal`.
+    pub fn is_of_principal(&self, principal: &Principal) -> bool {
+        self.is_named == principal.is_named() && self.binding.principal == principal.mark()
+    }
+
+    /// Whether it was sealed for `target`.
+    pub fn is_of_target(&self, target: &Target) -> bool {
+        self.binding.target == target.mark()
+    }
+
+    /// Whether it was sealed for this very request. One that has the same
+    /// principal and target and is not, has other arguments.
+    pub fn is_of_request(&self, binding: &Binding) -> bool {
+        self.binding == *binding.seal()
+    }
+}

@@ -1,0 +1,124 @@
+//! Tools, prompts and resources within a session.
+
+use std::sync::{Arc, OnceLock};
+
+use serde::Serialize;
+use sterna_protocol::capabilities::ClientCapabilities;
+use sterna_protocol::jsonrpc::RequestId;
+use sterna_protocol::legacy::RequestMeta;
+use sterna_protocol::resource::ReadResourceResult;
+use sterna_protocol::tool::CallToolResult;
+
+use super::dispatch::Post;
+use super::line::Line;
+use super::live::stop;
+use crate::call::{Becoming, Facts, Request};
+use crate::core::Core;
+use crate::failure::Failure;
+use crate::modern::{Answer, keep_promise};
+use crate::rounds::{Reporter, Round, Wanted};
+
+/// Serves a call to its end. `None` if the client took it back: it is then owed
+/// nothing.
+pub(super) async fn run<T: Serialize + Send + 'static>(
+    post: Post,
+    id: RequestId,
+    wanted: Result<Wanted<T>, Failure>,
+    sent: Option<RequestMeta>,
+    finish: fn(&Core, &str, &mut T) -> Result<(), Failure>,
+) -> Option<Answer> {
+    let core = Arc::clone(&post.core);
+    let live = match core.desk.live(post.session.key) {
+        Ok(live) => live,
+        Err(failure) => return Some(answer::<T>(id, Err(failure))),
+    };
+    let wanted = match wanted {
+        Ok(wanted) => wanted,
+        Err(failure) => return Some(answer::<T>(id, Err(failure))),
+    };
+    let stopped = live.begin(id.clone());
+    let mut meta = post.session.meta(sent);
+    meta.log_level = live.level();
+    if !post.accepts.events() {
+        // Without a stream nothing can be asked.
+        meta.client_capabilities = ClientCapabilities::default();
+    }
+    let line = Line {
+        live,
+        outbox: post.outbox.clone(),
+        version: post.session.version.clone(),
+        instance: core.desk.instance(),
+    };
+    let reporter = Reporter::new(&meta, post.outbox).filter(|_| post.accepts.events());
+    let traceparent = meta.traceparent.clone();
+    let request = Request::new(Facts {
+        core: Arc::clone(&core),
+        meta,
+        pass: post.pass,
+        extensions: post.extensions,
+        reporter: reporter.map(Arc::new),
+        mistake: OnceLock::new(),
+        becoming: Becoming::default(),
+    });
+    let name = wanted.target.name.clone();
+    let round = Round {
+        core: Arc::clone(&core),
+        request,
+        target: wanted.target,
+        input: Arc::new(wanted.input),
+        responses: None,
+        state: None,
+        traceparent,
+        shutdown: post.shutdown,
+    };
+    let playing = round.play_live(&wanted.way, &line);
+    let playing = tokio::time::timeout_at(post.deadline.into(), playing);
+    let outcome = tokio::select! {
+        biased;
+        () = stop(stopped) => return None,
+        outcome = playing => outcome.unwrap_or(Err(Failure::TimedOut)),
+    };
+    let outcome = outcome.and_then(|mut result| {
+        finish(&core, &name, &mut result)?;
+        Ok(result)
+    });
+    Some(answer(id, outcome))
+}
+
+fn answer<T: Serialize>(id: RequestId, outcome: Result<T, Failure>) -> Answer {
+    match outcome {
+        Ok(result) => Answer::done(id, &result),
+        Err(Failure::Tool(text)) => Answer::done(id, &CallToolResult::error(text)),
+        Err(failure @ Failure::Forbidden(_)) => Answer::failed(Some(&id), &failure),
+        Err(failure) => Answer::refused(id, failure.to_legacy_wire()),
+    }
+}
+
+pub(super) fn finish_tool(
+    core: &Core,
+    name: &str,
+    result: &mut CallToolResult,
+) -> Result<(), Failure> {
+    keep_promise(core, name, result)?;
+    // The older revisions know structured content that is an object and no other.
+    if !result
+        .structured_content
+        .as_ref()
+        .is_some_and(|content| content.is_object())
+    {
+        result.structured_content = None;
+    }
+    Ok(())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "one of the ways to finish")]
+pub(super) fn finish_resource(
+    _: &Core,
+    _: &str,
+    result: &mut ReadResourceResult,
+) -> Result<(), Failure> {
+    // Only 2026-07-28 has clients keep what they read.
+    result.ttl_ms = None;
+    result.cache_scope = None;
+    Ok(())
+}

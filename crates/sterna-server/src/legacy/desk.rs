@@ -1,0 +1,154 @@
+//! What one instance remembers of all sessions.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::live::Live;
+use super::session::Key;
+use crate::failure::Failure;
+
+/// The sessions that something is going on in here, and those that were ended
+/// here. Both are bounded, and neither is needed to serve a plain call.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    instance: u64,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    live: HashMap<Key, Arc<Live>>,
+    /// In the order in which they were last needed, roughly.
+    order: VecDeque<Key>,
+    ended: HashSet<Key>,
+    ended_order: VecDeque<Key>,
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        Self {
+            // Random in every process, which is all that is asked of it.
+            instance: RandomState::new().build_hasher().finish(),
+            table: Mutex::default(),
+        }
+    }
+
+    /// The name of this instance in the ids of its questions.
+    pub(super) fn instance(&self) -> u64 {
+        self.instance
+    }
+
+    /// What is alive of a session here, remembered from now on.
+    ///
+    /// # Errors
+    ///
+    /// Too many other sessions have something going on.
+    pub(super) fn live(&self, key: Key) -> Result<Arc<Live>, Failure> {
+        let mut table = self.lock();
+        if let Some(live) = table.live.get(&key) {
+            return Ok(Arc::clone(live));
+        }
+        if table.live.len() >= MOST_SESSIONS {
+            table.forget_one()?;
+        }
+        let live = Arc::new(Live::default());
+        table.live.insert(key, Arc::clone(&live));
+        table.order.push_back(key);
+        Ok(live)
+    }
+
+    /// What is alive of a session here, if anything is.
+    pub(super) fn find(&self, key: &Key) -> Option<Arc<Live>> {
+        self.lock().live.get(key).cloned()
+    }
+
+    pub(super) fn has_ended(&self, key: &Key) -> bool {
+        self.lock().ended.contains(key)
+    }
+
+    /// Ends a session: stops what runs in it here, and answers to it no more.
+    pub(super) fn end(&self, key: Key) {
+        let mut table = self.lock();
+        let live = table.live.remove(&key);
+        table.order.retain(|other| *other != key);
+        if table.ended.insert(key) {
+            table.ended_order.push_back(key);
+        }
+        if table.ended.len() > MOST_ENDED
+            && let Some(oldest) = table.ended_order.pop_front()
+        {
+            table.ended.remove(&oldest);
+        }
+        drop(table);
+        if let Some(live) = live {
+            live.end();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    /// Forgets the oldest session that nobody is using.
+    fn forget_one(&mut self) -> Result<(), Failure> {
+        for _ in 0..self.order.len() {
+            let Some(key) = self.order.pop_front() else {
+                break;
+            };
+            match self.live.get(&key) {
+                Some(live) if Arc::strong_count(live) > 1 => self.order.push_back(key),
+                _ => {
+                    self.live.remove(&key);
+                    return Ok(());
+                }
+            }
+        }
+        Err(Failure::Crowded)
+    }
+}
+
+/// Sessions that may have something going on at once: as many as the edge has
+/// connections.
+const MOST_SESSIONS: usize = 4096;
+
+/// Ended sessions that are remembered, in a few megabytes. One beyond them that
+/// comes back is served again until its id expires.
+const MOST_ENDED: usize = 65_536;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(number: usize) -> Key {
+        u128::try_from(number).unwrap().to_be_bytes()
+    }
+
+    #[test]
+    fn an_idle_session_makes_room_and_a_busy_one_does_not() {
+        let desk = Desk::new();
+        let busy: Vec<_> = (0..MOST_SESSIONS - 1)
+            .map(|number| desk.live(key(number)).unwrap())
+            .collect();
+        let idle = key(MOST_SESSIONS);
+        drop(desk.live(idle).unwrap());
+        let held = desk.live(key(MOST_SESSIONS + 1)).unwrap();
+        assert!(desk.find(&idle).is_none());
+        assert!(desk.live(key(MOST_SESSIONS + 2)).is_err());
+        drop((busy, held));
+        assert!(desk.live(key(MOST_SESSIONS + 2)).is_ok());
+    }
+
+    #[test]
+    fn the_memory_of_ended_sessions_is_bounded() {
+        let desk = Desk::new();
+        for number in 0..=MOST_ENDED {
+            desk.end(key(number));
+        }
+        assert!(!desk.has_ended(&key(0)));
+        assert!(desk.has_ended(&key(1)));
+        assert!(desk.has_ended(&key(MOST_ENDED)));
+    }
+}

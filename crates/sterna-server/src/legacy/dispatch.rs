@@ -1,0 +1,199 @@
+//! From a message of a session to whatever becomes of it.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::{Extensions, Response, StatusCode};
+use sterna_protocol::jsonrpc::{DecodeError, ErrorResponse, Message, RequestId};
+use sterna_protocol::legacy::{ClientNotification, ClientRequest};
+use sterna_protocol::result::EmptyResult;
+
+use super::live::Answered;
+use super::session::Session;
+use super::{calls, line};
+use crate::core::Core;
+use crate::edge::{Accepts, EdgeBody, Inbound, Outbox, Pass, Shutdown, outbox, reply};
+use crate::failure::Failure;
+use crate::modern::{Answer, complete, page};
+use crate::rounds::Wanted;
+
+/// Everything around the messages of one POST.
+#[derive(Clone)]
+pub(super) struct Post {
+    pub(super) core: Arc<Core>,
+    pub(super) session: Arc<Session>,
+    pub(super) pass: Pass,
+    pub(super) extensions: Extensions,
+    pub(super) accepts: Accepts,
+    pub(super) deadline: Instant,
+    pub(super) shutdown: Shutdown,
+    /// What is said before the answer.
+    pub(super) outbox: Outbox,
+}
+
+/// A request at work. It ends with `None` if the client took it back.
+pub(super) type Work = Pin<Box<dyn Future<Output = Option<Answer>> + Send>>;
+
+/// Answers one request.
+pub(super) async fn request(
+    core: Arc<Core>,
+    inbound: Inbound,
+    session: Session,
+    id: RequestId,
+    request: ClientRequest,
+) -> Response<EdgeBody> {
+    let accepts = inbound.accepts;
+    let (outbox, inbox) = outbox(BUFFER);
+    let post = Post::new(core, inbound, session, outbox);
+    let work: Work = Box::pin(serve(post, id, request));
+    let plain = move |answer: Option<Answer>| match answer {
+        Some(answer) => answer.plain(accepts),
+        None => reply::accepted(),
+    };
+    if !accepts.events() {
+        return plain(work.await);
+    }
+    reply::running(work, inbox, PATIENCE, plain, last).await
+}
+
+/// The answer as the last event; a comment if there is none.
+fn last(answer: Option<Answer>) -> Bytes {
+    answer.map_or(Bytes::from_static(b":\n\n"), Answer::event)
+}
+
+impl Post {
+    pub(super) fn new(core: Arc<Core>, inbound: Inbound, session: Session, outbox: Outbox) -> Self {
+        Self {
+            core,
+            session: Arc::new(session),
+            pass: inbound.pass,
+            extensions: inbound.head.extensions,
+            accepts: inbound.accepts,
+            deadline: inbound.deadline,
+            shutdown: inbound.shutdown,
+            outbox,
+        }
+    }
+}
+
+/// Serves one request to its answer.
+pub(super) async fn serve(post: Post, id: RequestId, request: ClientRequest) -> Option<Answer> {
+    let (method, name) = (request.method().as_str(), name_of(&request));
+    if let Err(refusal) = post.pass.may(method, name) {
+        let failure = Failure::Forbidden(Box::new(refusal));
+        return Some(Answer::failed(Some(&id), &failure));
+    }
+    let core = Arc::clone(&post.core);
+    let lists = &core.legacy_lists;
+    let answered = match request {
+        ClientRequest::CallTool(params) => {
+            let wanted = Wanted::tool(&core, params.name, params.arguments);
+            return calls::run(post, id, wanted, params.meta, calls::finish_tool).await;
+        }
+        ClientRequest::GetPrompt(params) => {
+            let wanted = Wanted::prompt(&core, params.name, params.arguments);
+            return calls::run(post, id, wanted, params.meta, |_, _, _| Ok(())).await;
+        }
+        ClientRequest::ReadResource(params) => {
+            let wanted = Wanted::resource(&core, params.uri);
+            return calls::run(post, id, wanted, params.meta, calls::finish_resource).await;
+        }
+        ClientRequest::Ping(_) => Ok(empty(&id)),
+        ClientRequest::SetLevel(params) => core.desk.live(post.session.key).map(|live| {
+            live.set_level(params.level);
+            empty(&id)
+        }),
+        ClientRequest::Subscribe(params) if core.has_resources() => {
+            let live = core.desk.live(post.session.key);
+            live.and_then(|live| live.watch(params.uri))
+                .map(|()| empty(&id))
+        }
+        ClientRequest::Unsubscribe(params) if core.has_resources() => {
+            if let Some(live) = core.desk.find(&post.session.key) {
+                live.unwatch(&params.uri);
+            }
+            Ok(empty(&id))
+        }
+        ClientRequest::ListTools(params) if !core.offers.tools.is_empty() => {
+            let cursor = params.and_then(|params| params.cursor);
+            page(&core, &id, &lists.tools, method, cursor)
+        }
+        ClientRequest::ListPrompts(params) if !core.offers.prompts.is_empty() => {
+            let cursor = params.and_then(|params| params.cursor);
+            page(&core, &id, &lists.prompts, method, cursor)
+        }
+        ClientRequest::ListResources(params) if core.has_resources() => {
+            let cursor = params.and_then(|params| params.cursor);
+            page(&core, &id, &lists.resources, method, cursor)
+        }
+        ClientRequest::ListResourceTemplates(params) if core.has_resources() => {
+            let cursor = params.and_then(|params| params.cursor);
+            page(&core, &id, &lists.templates, method, cursor)
+        }
+        ClientRequest::CompleteArgument(params) if core.completes() => {
+            complete(&core, params.reference, params.argument, params.context)
+                .await
+                .map(|result| Answer::done(id.clone(), &result))
+        }
+        // What was not declared is not served; a session is opened once.
+        _ => Err(Failure::UnknownMethod),
+    };
+    Some(answered.unwrap_or_else(|failure| Answer::refused(id, failure.to_legacy_wire())))
+}
+
+fn empty(id: &RequestId) -> Answer {
+    Answer::done(id.clone(), &EmptyResult::default())
+}
+
+fn name_of(request: &ClientRequest) -> Option<&str> {
+    match request {
+        ClientRequest::CallTool(params) => Some(&params.name),
+        ClientRequest::GetPrompt(params) => Some(&params.name),
+        ClientRequest::ReadResource(params) => Some(&params.uri),
+        _ => None,
+    }
+}
+
+/// Takes note of a notification.
+pub(super) fn notification(core: &Core, session: &Session, notification: ClientNotification) {
+    if let ClientNotification::Cancelled(params) = notification
+        && let Some(id) = params.request_id
+        && let Some(live) = core.desk.find(&session.key)
+    {
+        live.cancel(&id);
+    }
+}
+
+/// Brings the answer to a question of ours to who asked it.
+pub(super) fn response(core: &Core, session: &Session, id: &RequestId, answer: Answered) {
+    if let Some(number) = line::read_id(core.desk.instance(), id)
+        && let Some(live) = core.desk.find(&session.key)
+    {
+        live.answer(number, answer);
+    }
+}
+
+/// Says what is wrong with a message that could not be read.
+pub(super) fn unreadable(error: &DecodeError, body: &[u8], accepts: Accepts) -> Response<EdgeBody> {
+    if let Some(id) = error.request_id() {
+        return Answer::refused(id.clone(), error.into()).plain(accepts);
+    }
+    // A notification that nobody knows is nobody's business.
+    if matches!(Message::raw(body), Ok(Message::Notification(_))) {
+        return reply::accepted();
+    }
+    let mut message = Vec::with_capacity(96);
+    ErrorResponse::new(None, error.into())
+        .encode(&mut message)
+        .expect("an error holds JSON only");
+    reply::json(StatusCode::BAD_REQUEST, message)
+}
+
+/// What a reader of progress and questions may lag behind.
+pub(super) const BUFFER: usize = 256 << 10;
+
+/// How long a silent call is waited for before its answer becomes a stream,
+/// which comments keep alive. Far below the minute of common proxies.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);

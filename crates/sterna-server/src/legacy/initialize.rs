@@ -1,0 +1,98 @@
+//! `initialize`: agreeing on a revision and giving the session a name.
+
+use http::{HeaderValue, Response, StatusCode};
+use sterna_protocol::capabilities::{ClientCapabilities, ElicitationCapability};
+use sterna_protocol::jsonrpc::{Message, RequestId};
+use sterna_protocol::legacy::{ClientRequest, InitializeRequestParams};
+use sterna_protocol::version::ProtocolVersion;
+
+use super::session::Session;
+use super::v1::Agreed;
+use super::{FromClient, MCP_SESSION_ID, REVISIONS, refuse};
+use crate::core::Core;
+use crate::edge::{EdgeBody, Inbound};
+use crate::failure::Failure;
+use crate::modern::Answer;
+
+/// Answers a message that comes without a session id.
+pub(super) fn initialize(core: &Core, inbound: &Inbound) -> Response<EdgeBody> {
+    match FromClient::decode(&inbound.body) {
+        Ok(Message::Request(request)) => match request.params {
+            ClientRequest::Initialize(params) => open(core, inbound, request.id, params),
+            _ => refuse(StatusCode::BAD_REQUEST, "A session id is needed"),
+        },
+        Err(error) if error.request_id().is_some() => {
+            super::dispatch::unreadable(&error, &inbound.body, inbound.accepts)
+        }
+        _ => refuse(StatusCode::BAD_REQUEST, "A session id is needed"),
+    }
+}
+
+fn open(
+    core: &Core,
+    inbound: &Inbound,
+    id: RequestId,
+    params: InitializeRequestParams,
+) -> Response<EdgeBody> {
+    // The one the client wants, or else the newest we have: it decides whether to go on.
+    let version = REVISIONS
+        .into_iter()
+        .find(|known| *known == params.protocol_version)
+        .unwrap_or(ProtocolVersion::V2025_11_25);
+    let agreed = Agreed {
+        capabilities: of_revision(&version, (&params.capabilities).into()),
+        client: params.client_info,
+        version: version.clone(),
+    };
+    if serde_json::to_vec(&agreed).is_ok_and(|text| text.len() > MOST_AGREED) {
+        let failure = Failure::Params("more is declared than a session can hold");
+        return Answer::refused(id, failure.to_legacy_wire()).plain(inbound.accepts);
+    }
+    let session = Session::mint(core, inbound.pass.caller(), &agreed)
+        .and_then(|id| HeaderValue::try_from(id).ok());
+    let Some(session) = session else {
+        return Answer::refused(id, Failure::Internal.to_legacy_wire()).plain(inbound.accepts);
+    };
+    let mut result = core.hello.clone();
+    result.protocol_version = version;
+    let mut response = Answer::done(id, &result).plain(inbound.accepts);
+    response.headers_mut().insert(MCP_SESSION_ID, session);
+    response
+}
+
+/// What a client can be asked, as far as its revision has it.
+fn of_revision(
+    version: &ProtocolVersion,
+    mut capabilities: ClientCapabilities,
+) -> ClientCapabilities {
+    if *version < ProtocolVersion::V2025_11_25 {
+        if capabilities.elicitation.is_some() {
+            capabilities.elicitation = Some(ElicitationCapability::form());
+        }
+        if let Some(sampling) = &mut capabilities.sampling {
+            sampling.tools = None;
+        }
+    }
+    if *version < ProtocolVersion::V2025_06_18 {
+        capabilities.elicitation = None;
+    }
+    capabilities
+}
+
+/// What a server without sessions says to one that wants to open one: the
+/// revisions it speaks. `None` for every other message.
+pub(crate) fn not_spoken(inbound: &Inbound) -> Option<Response<EdgeBody>> {
+    let (id, version) = match FromClient::decode(&inbound.body) {
+        Ok(Message::Request(request)) => match request.params {
+            ClientRequest::Initialize(params) => (request.id, params.protocol_version),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let failure = Failure::Version(version);
+    Some(Answer::failed(Some(&id), &failure).plain(inbound.accepts))
+}
+
+/// What a session id may have to hold: it comes back with every request, in a
+/// header.
+const MOST_AGREED: usize = 4 << 10;

@@ -1,0 +1,156 @@
+//! Questions as requests of our own, on the stream of the request they serve.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use serde::Serialize;
+use serde_json::json;
+use sterna_protocol::elicitation::ElicitRequestParams;
+use sterna_protocol::input::InputRequest;
+use sterna_protocol::json::RawJson;
+use sterna_protocol::jsonrpc::{Request, RequestId};
+use sterna_protocol::legacy::{
+    CancelledNotificationParams, CreateMessageRequestParams, ElicitRequestFormParams,
+    ElicitRequestUrlParams,
+};
+use sterna_protocol::sse::Frame;
+use sterna_protocol::version::ProtocolVersion;
+use tokio::sync::oneshot;
+
+use super::live::{Answered, Live, gone};
+use crate::changes;
+use crate::edge::Outbox;
+use crate::failure::Failure;
+use crate::rounds;
+
+/// The client of one request.
+pub(super) struct Line {
+    pub(super) live: Arc<Live>,
+    pub(super) outbox: Outbox,
+    pub(super) version: ProtocolVersion,
+    /// Which instance asks, so that no other takes the answer for one to a
+    /// question of its own.
+    pub(super) instance: u64,
+}
+
+impl rounds::Line for Line {
+    type Asking = Asking;
+
+    fn ask(&self, request: InputRequest) -> Result<Asking, Failure> {
+        let (number, answered) = self.live.open()?;
+        let id = write_id(self.instance, number);
+        let asking = Asking {
+            number,
+            answered: Some(answered),
+            is_elicitation: matches!(request, InputRequest::Elicit(_)),
+            live: Arc::clone(&self.live),
+            outbox: self.outbox.clone(),
+            id: id.clone(),
+        };
+        let event = self.write(id, request).ok_or(Failure::Internal)?;
+        // A client that does not read what it is asked will not answer either.
+        let sent = self.outbox.push(event.into());
+        sent.map_err(|_| Failure::Crowded)?;
+        Ok(asking)
+    }
+}
+
+impl Line {
+    fn write(&self, id: RequestId, request: InputRequest) -> Option<Vec<u8>> {
+        let method = request.method();
+        let visit = id.to_string();
+        match request {
+            InputRequest::CreateMessage(request) => {
+                let params = CreateMessageRequestParams::from(request.params);
+                Some(event(id, method, Some(params)))
+            }
+            InputRequest::Elicit(request) => match request.params {
+                ElicitRequestParams::Form(mut form) => {
+                    if self.version < ProtocolVersion::V2025_11_25 {
+                        form.mode = None;
+                    }
+                    Some(event(id, method, Some(ElicitRequestFormParams::from(form))))
+                }
+                ElicitRequestParams::Url(url) => {
+                    let params = ElicitRequestUrlParams::new(visit, url);
+                    Some(event(id, method, Some(params)))
+                }
+                _ => None,
+            },
+            InputRequest::ListRoots(_) => Some(event(id, method, None::<()>)),
+            _ => None,
+        }
+    }
+}
+
+/// A question that is out. Dropping it takes it back.
+pub(super) struct Asking {
+    number: u64,
+    /// `None` once there is an answer.
+    answered: Option<oneshot::Receiver<Answered>>,
+    is_elicitation: bool,
+    live: Arc<Live>,
+    outbox: Outbox,
+    id: RequestId,
+}
+
+impl Future for Asking {
+    type Output = Result<RawJson, Failure>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(answered) = &mut self.answered else {
+            return Poll::Pending;
+        };
+        let answer = ready!(Pin::new(answered).poll(cx));
+        self.answered = None;
+        match answer {
+            Ok(Ok(text)) => Poll::Ready(RawJson::parse(text).map_err(|_| Failure::Internal)),
+            // A client that could not show the form has no answer, as a user who went away.
+            Ok(Err(_)) if self.is_elicitation => {
+                Poll::Ready(Ok(RawJson::from(json!({"action": "cancel"}))))
+            }
+            Ok(Err(_)) => {
+                let text = "The client refused what it was asked for.";
+                Poll::Ready(Err(Failure::Tool(text.to_owned())))
+            }
+            Err(_) => Poll::Ready(Err(gone())),
+        }
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        if self.answered.is_none() {
+            return;
+        }
+        self.live.withdraw(self.number);
+        let mut params = CancelledNotificationParams::new(self.id.clone());
+        params.reason = Some("no longer needed".to_owned());
+        let event = changes::event("notifications/cancelled", &params);
+        // If it does not get through, the answer will be ignored all the same.
+        let _ = self.outbox.push(event.into());
+    }
+}
+
+fn event(id: RequestId, method: &str, params: Option<impl Serialize>) -> Vec<u8> {
+    let mut event = Vec::new();
+    let request = Request::new(id, method, params);
+    Frame::new()
+        .write(&mut event, |data| request.encode(data))
+        .expect("wire types have string keys only");
+    event
+}
+
+fn write_id(instance: u64, number: u64) -> RequestId {
+    RequestId::from(format!("{instance:016x}.{number}"))
+}
+
+/// The number of a question that the instance asked; `None` if it asked none of
+/// that id.
+pub(super) fn read_id(instance: u64, id: &RequestId) -> Option<u64> {
+    let text = id.to_string();
+    let (asker, number) = text.split_once('.')?;
+    (asker == format!("{instance:016x}")).then_some(())?;
+    number.parse().ok()
+}

@@ -1,0 +1,151 @@
+//! What one instance remembers of one session.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use sterna_protocol::jsonrpc::{ErrorObject, RequestId};
+use sterna_protocol::logging::LoggingLevel;
+use tokio::sync::oneshot;
+
+use crate::edge::Outbox;
+use crate::failure::Failure;
+
+/// The part of a session that is alive here: its running calls, its open
+/// questions, and what it wants to hear.
+#[derive(Debug, Default)]
+pub(crate) struct Live(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    level: Option<LoggingLevel>,
+    watched: BTreeSet<String>,
+    /// What stops a running call when it is dropped.
+    calls: HashMap<RequestId, oneshot::Sender<()>>,
+    questions: HashMap<u64, oneshot::Sender<Answered>>,
+    asked: u64,
+    /// Nobody will answer any more.
+    deaf: bool,
+    stream: Option<Outbox>,
+}
+
+/// What a client sent back: the text of a result, or its refusal.
+pub(super) type Answered = Result<String, ErrorObject>;
+
+impl Live {
+    pub(super) fn level(&self) -> Option<LoggingLevel> {
+        self.lock().level.clone()
+    }
+
+    pub(super) fn set_level(&self, level: LoggingLevel) {
+        self.lock().level = Some(level);
+    }
+
+    /// Adds a resource to those that are watched, if there is room.
+    pub(super) fn watch(&self, uri: String) -> Result<(), Failure> {
+        let mut state = self.lock();
+        if state.watched.len() >= MOST_WATCHED && !state.watched.contains(&uri) {
+            return Err(Failure::Crowded);
+        }
+        state.watched.insert(uri);
+        Ok(())
+    }
+
+    pub(super) fn unwatch(&self, uri: &str) {
+        self.lock().watched.remove(uri);
+    }
+
+    pub(crate) fn watches(&self, uri: &str) -> bool {
+        self.lock().watched.contains(uri)
+    }
+
+    /// Speaks to the client on `stream`, and on the one before no more: a
+    /// message goes out once.
+    pub(crate) fn listen(&self, stream: Outbox) {
+        let before = self.lock().stream.replace(stream);
+        if let Some(before) = before {
+            before.finish();
+        }
+    }
+
+    /// Notes that the request `id` is running. The receiver ends when it is to
+    /// stop.
+    pub(super) fn begin(&self, id: RequestId) -> oneshot::Receiver<()> {
+        let (stop, stopped) = oneshot::channel();
+        let mut state = self.lock();
+        // Calls that have ended leave their end of the channel behind.
+        state.calls.retain(|_, stop| !stop.is_closed());
+        state.calls.insert(id, stop);
+        stopped
+    }
+
+    /// Stops the request `id`; one that is not running is ignored.
+    pub(super) fn cancel(&self, id: &RequestId) {
+        self.lock().calls.remove(id);
+    }
+
+    /// Opens a question: its number, and where its answer will be.
+    pub(super) fn open(&self) -> Result<(u64, oneshot::Receiver<Answered>), Failure> {
+        let (answer, answered) = oneshot::channel();
+        let mut state = self.lock();
+        if state.deaf {
+            return Err(gone());
+        }
+        if state.questions.len() >= MOST_QUESTIONS {
+            return Err(Failure::Crowded);
+        }
+        state.asked += 1;
+        let number = state.asked;
+        state.questions.insert(number, answer);
+        Ok((number, answered))
+    }
+
+    /// Takes the question `number` back.
+    pub(super) fn withdraw(&self, number: u64) {
+        self.lock().questions.remove(&number);
+    }
+
+    /// Brings an answer to who asked. A wrong, late or second one is ignored.
+    pub(super) fn answer(&self, number: u64, answer: Answered) {
+        let asker = self.lock().questions.remove(&number);
+        if let Some(asker) = asker {
+            // Whoever asked may be gone in this very moment.
+            let _ = asker.send(answer);
+        }
+    }
+
+    /// Closes what was asked and asks no more: nobody is there to answer.
+    pub(super) fn hang_up(&self) {
+        let mut state = self.lock();
+        state.deaf = true;
+        state.questions.clear();
+    }
+
+    /// Stops everything.
+    pub(super) fn end(&self) {
+        let state = std::mem::take(&mut *self.lock());
+        if let Some(stream) = &state.stream {
+            stream.finish();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends when `stopped` says so, and not before.
+pub(super) async fn stop(stopped: oneshot::Receiver<()>) {
+    // The sender is only ever dropped.
+    let _ = stopped.await;
+}
+
+/// Why a question has no answer that nobody can give.
+pub(super) fn gone() -> Failure {
+    Failure::Tool("The client is gone.".to_owned())
+}
+
+/// Questions that one session may have open: no person answers more at once.
+const MOST_QUESTIONS: usize = 32;
+
+/// Resources that one session may watch.
+const MOST_WATCHED: usize = 1024;

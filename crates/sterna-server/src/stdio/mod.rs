@@ -1,0 +1,103 @@
+//! MCP over a pair of byte streams, one message per line: standard input and
+//! output, above all.
+//!
+//! A line is served as a POST would be, by the same code in both eras; what
+//! comes back goes out as lines. A session of the older revisions is that of
+//! the connection.
+
+mod call;
+mod connection;
+mod head;
+
+use std::io;
+use std::sync::Arc;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+
+use crate::core::Core;
+use crate::edge::{EdgeConfig, Shutdown};
+use connection::Connection;
+use sterna_protocol::lines::Reader;
+
+/// Serves one client until `reader` ends or the server is shut down, then
+/// drains.
+pub(crate) async fn serve<R, W>(
+    core: Arc<Core>,
+    config: &EdgeConfig,
+    shutdown: Shutdown,
+    reader: R,
+    writer: W,
+) -> io::Result<()>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send,
+{
+    let (lines, waiting) = mpsc::channel(QUEUE);
+    let writing = write(waiting, writer);
+    let reading = async {
+        let mut connection = Connection::new(core, config, shutdown.clone(), lines);
+        tokio::select! {
+            read = read(reader, config.limits.body_bytes, &mut connection) => read?,
+            () = shutdown.begun() => {}
+        }
+        // Streams that would stay open say their last word.
+        shutdown.begin();
+        connection.drain(config.timeouts.drain).await;
+        Ok(())
+    };
+    let (read, written) = tokio::join!(reading, writing);
+    read.and(written)
+}
+
+/// Hands every line to the connection, until there are no more.
+async fn read(
+    mut reader: impl AsyncRead + Unpin,
+    max_line: usize,
+    connection: &mut Connection,
+) -> io::Result<()> {
+    let mut lines = Reader::new(max_line);
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let length = tokio::select! {
+            read = reader.read(&mut buffer) => read?,
+            () = connection.reap() => continue,
+        };
+        if length == 0 {
+            // A sender may leave its last line without an end.
+            if !lines.rest().iter().all(u8::is_ascii_whitespace) {
+                connection.take(lines.rest()).await;
+            }
+            return Ok(());
+        }
+        let mut chunk = &buffer[..length];
+        loop {
+            match lines.read(&mut chunk) {
+                Ok(Some(line)) => connection.take(line).await,
+                Ok(None) => break,
+                Err(_) => connection.too_long().await,
+            }
+        }
+    }
+}
+
+/// Writes lines as they come. A client that stops reading fills the queue, and
+/// then everything waits for it.
+async fn write(
+    mut waiting: mpsc::Receiver<Vec<u8>>,
+    mut writer: impl AsyncWrite + Unpin,
+) -> io::Result<()> {
+    while let Some(line) = waiting.recv().await {
+        writer.write_all(&line).await?;
+        if waiting.is_empty() {
+            writer.flush().await?;
+        }
+    }
+    writer.flush().await
+}
+
+/// How much is read at once.
+const CHUNK: usize = 16 << 10;
+
+/// Lines that may wait for the client to read them.
+const QUEUE: usize = 64;

@@ -1,0 +1,107 @@
+//! Our server and our client against those of other SDKs.
+//!
+//! Every pair runs the same cases in one process; a table says how each ended,
+//! and a failed case shows the bytes that went over the wire.
+
+mod cases;
+mod differences;
+mod pair;
+mod peer;
+mod table;
+mod tap;
+
+use std::process::Command;
+
+use anyhow::{Result, bail, ensure};
+
+use crate::shell::{command, finish, target_dir};
+use pair::Pair;
+use peer::Peer;
+use table::Table;
+
+/// What the other SDK's programs are.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    /// Client and server: shows that their programs keep the contract, so that
+    /// a failure elsewhere is not theirs.
+    Both,
+    /// The client, against our server.
+    Client,
+}
+
+impl Role {
+    const ALL: [Self; 2] = [Self::Both, Self::Client];
+
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Both => "their clients against their own servers",
+            Self::Client => "their clients against our server",
+        }
+    }
+
+    const fn eras(self) -> &'static [Era] {
+        match self {
+            Self::Both => &[Era::Modern, Era::Legacy],
+            Self::Client => &[Era::Modern],
+        }
+    }
+}
+
+/// Which wire the client is told to speak.
+#[derive(Clone, Copy, PartialEq)]
+enum Era {
+    Legacy,
+    Modern,
+}
+
+impl Era {
+    /// The word that the clients' programs understand.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Legacy => "legacy",
+            Self::Modern => "modern",
+        }
+    }
+}
+
+pub(crate) fn run(only: Option<&str>) -> Result<()> {
+    if let Some(only) = only {
+        ensure!(
+            peer::NAMES.contains(&only),
+            "{only} is none of {}",
+            peer::NAMES.join(", ")
+        );
+    }
+    let mut peers = Vec::new();
+    for name in peer::NAMES {
+        if only.is_none_or(|only| only == name) {
+            peers.extend(Peer::install(name)?);
+        }
+    }
+    finish(&mut command(
+        "cargo",
+        &["build", "--locked", "--package", "examples"],
+    ))?;
+    let cases = cases::read()?;
+    let mut failed = 0;
+    for role in Role::ALL {
+        let mut table = Table::new(&cases);
+        for &era in role.eras() {
+            for peer in &peers {
+                let pair = Pair { peer, role, era };
+                table.add(&pair, &pair.run(&cases)?);
+            }
+        }
+        table.print(role);
+        failed += table.failures();
+    }
+    if failed > 0 {
+        bail!("{failed} case(s) of interop failed");
+    }
+    Ok(())
+}
+
+/// Our own server with the contract.
+fn our_server() -> Command {
+    Command::new(target_dir().join("debug/interop"))
+}

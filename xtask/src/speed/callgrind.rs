@@ -1,0 +1,101 @@
+//! Instructions per request, which do not depend on how busy the machine is.
+//!
+//! The real server runs under callgrind and is asked over a socket, once a few
+//! times and once many times; the difference is what the requests cost.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Stdio};
+
+use anyhow::{Context, Result, ensure};
+
+use super::Built;
+use crate::shell::{command, finish, target_dir, under_ci, works, workspace_root};
+
+/// Instructions of user space, by scenario.
+type Counts = BTreeMap<String, u64>;
+
+/// Compares with the counts in the file, or with `update` writes them there.
+pub(crate) fn run(update: bool) -> Result<()> {
+    if !works("valgrind", &["--version"]) {
+        ensure!(!under_ci(), "valgrind is missing: install it");
+        println!("skipped: instruction counts, install valgrind");
+        return Ok(());
+    }
+    let built = Built::new()?;
+    let mut counts = Counts::new();
+    for scenario in ["plain", "mrtr2"] {
+        let few = count(&built, scenario, FEW)?;
+        let many = count(&built, scenario, MANY)?;
+        let each = (many - few) / u64::from(MANY - FEW);
+        println!("{scenario}: {each} instructions");
+        counts.insert(scenario.to_owned(), each);
+    }
+    let file = workspace_root().join(FILE);
+    if update {
+        std::fs::write(&file, serde_json::to_string_pretty(&counts)? + "\n")?;
+        return Ok(());
+    }
+    let known: Counts = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
+    for (scenario, each) in &counts {
+        let known = known
+            .get(scenario)
+            .with_context(|| format!("no {scenario} in {FILE}"))?;
+        ensure!(
+            each * 100 <= known * (100 + TOLERANCE),
+            "{scenario} takes {each} instructions, {known} before: make it faster again, \
+             or say why in the commit and run `cargo xtask callgrind --update`"
+        );
+    }
+    Ok(())
+}
+
+/// All instructions of a server that is asked `times` times.
+fn count(built: &Built, scenario: &str, times: u32) -> Result<u64> {
+    let out = target_dir().join(format!("callgrind.{scenario}.out"));
+    let out = format!("--callgrind-out-file={}", out.display());
+    let server = built.ours.display().to_string();
+    let mut child = command("valgrind", &["--tool=callgrind", &out, &server])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let asked = ask(built, &mut child, scenario, times);
+    let id = child.id().to_string();
+    finish(&mut command("kill", &["-INT", &id]))?;
+    let mut report = String::new();
+    let stderr = child.stderr.take().context("a pipe")?;
+    BufReader::new(stderr).read_to_string(&mut report)?;
+    child.wait()?;
+    asked?;
+    let collected = report
+        .lines()
+        .find_map(|line| line.split_once("Collected :"));
+    let (_, collected) = collected.with_context(|| format!("no count in {report}"))?;
+    Ok(collected.trim().parse()?)
+}
+
+fn ask(built: &Built, child: &mut Child, scenario: &str, times: u32) -> Result<()> {
+    let mut line = String::new();
+    let stdout = child.stdout.take().context("a pipe")?;
+    BufReader::new(stdout).read_line(&mut line)?;
+    let address = line
+        .trim()
+        .strip_prefix("listening on http://")
+        .and_then(|line| line.strip_suffix("/mcp"))
+        .with_context(|| format!("the server said {line:?}"))?;
+    let harness = built.others.join("bench").display().to_string();
+    let times = times.to_string();
+    finish(&mut command(
+        &harness,
+        &["load", address, scenario, "--count", &times],
+    ))
+}
+
+const FILE: &str = "bench/instructions.json";
+
+/// Percent that a count may rise: what the compiler's mood and the allocator's
+/// state change.
+const TOLERANCE: u64 = 3;
+
+const FEW: u32 = 100;
+const MANY: u32 = 600;
