@@ -47,6 +47,8 @@ pub(crate) struct Core {
     pub(crate) max_rounds: u32,
     /// The version of the handlers' state.
     pub(crate) version: u32,
+    /// Whether every retry is entered in the ledger.
+    pub(crate) remembers_rounds: bool,
     /// Where work is kept that outlives its request.
     pub(crate) tasks: Option<Arc<Tasks>>,
     /// Which build this is, so that a flow knows whether another one began it.

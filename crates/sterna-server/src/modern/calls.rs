@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::Response;
 use serde::Serialize;
 use serde_json::Value;
@@ -14,13 +15,15 @@ use sterna_protocol::prompt::{GetPromptRequestParams, GetPromptResult};
 use sterna_protocol::resource::{ReadResourceRequestParams, ReadResourceResult};
 use sterna_protocol::result::{Complete, Outcome};
 use sterna_protocol::tool::{CallToolRequestParams, CallToolResult};
+use tokio::time::{Instant, timeout_at};
 
 use super::write::Answer;
 use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
 use crate::edge::{EdgeBody, Inbound, outbox, reply};
 use crate::failure::Failure;
-use crate::rounds::{Reporter, Round, Wanted};
+use crate::handler::Way;
+use crate::rounds::{Played, Reporter, Retry, Round, Wanted};
 use crate::tasks::Opening;
 use crate::telemetry::Operation;
 
@@ -160,7 +163,6 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
         place: OnceLock::new(),
         becoming: Becoming::allowed(sent.may_become_task),
     });
-    let name = wanted.target.name.clone();
     let round = Round {
         core: Arc::clone(&core),
         request,
@@ -172,23 +174,7 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
         shutdown,
     };
     let call = Box::pin(operation.watch(async move {
-        let played = tokio::time::timeout_at(deadline.into(), round.play(&wanted.way)).await;
-        let outcome = match played {
-            Err(_) => Err(Failure::TimedOut),
-            Ok(Ok(Outcome::Complete(mut result))) => {
-                finish(&core, &name, &mut result).map(|()| Outcome::Complete(result))
-            }
-            Ok(outcome) => outcome,
-        };
-        let answer = match outcome {
-            Ok(Outcome::Complete(result)) if result.is_failed_tool() => {
-                Answer::done(id, &Complete(result)).of_failed_tool()
-            }
-            Ok(Outcome::Complete(result)) => Answer::done(id, &Complete(result)),
-            Ok(Outcome::InputRequired(required)) => Answer::done(id, &required),
-            Ok(Outcome::Extension(created)) => Answer::done(id, &created),
-            Err(failure) => failed(&core, id, failure),
-        };
+        let answer = serve(round, &wanted.way, deadline.into(), id, finish).await;
         let ended = answer.ended();
         (answer, ended)
     }));
@@ -203,6 +189,55 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
         Answer::event,
     )
     .await
+}
+
+/// Plays the round to its answer, or finds the answer that it had before.
+async fn serve<T: MayFail + Serialize + Send + 'static>(
+    round: Round,
+    way: &Way<T>,
+    deadline: Instant,
+    id: RequestId,
+    finish: fn(&Core, &str, &mut T) -> Result<(), Failure>,
+) -> Answer {
+    let core = Arc::clone(&round.core);
+    let name = round.target.name.clone();
+    let entering = timeout_at(deadline, round.enter()).await;
+    let ticket = match entering.unwrap_or(Err(Failure::TimedOut)) {
+        Ok(Retry::Play(ticket)) => ticket,
+        Ok(Retry::Again(response)) => return Answer::cached(&id, &[&response]),
+        Err(failure) => return Answer::failed(Some(&id), &failure),
+    };
+    let playing = timeout_at(deadline, round.play(way));
+    let played = match &ticket {
+        None => playing.await,
+        Some(ticket) => ticket.keep(playing).await,
+    };
+    let outcome = match played {
+        Err(_) => Err(Failure::TimedOut),
+        Ok(Ok(Outcome::Complete(mut result))) => {
+            finish(&core, &name, &mut result).map(|()| Outcome::Complete(result))
+        }
+        Ok(outcome) => outcome,
+    };
+    if let Some(ticket) = ticket {
+        let left = match written(&core, outcome) {
+            Ok(response) => ticket.leave(response).await,
+            Err(failure) => Err(failure),
+        };
+        return match left {
+            Ok(response) => Answer::cached(&id, &[&response]),
+            Err(failure) => Answer::failed(Some(&id), &failure),
+        };
+    }
+    match outcome {
+        Ok(Outcome::Complete(result)) if result.is_failed_tool() => {
+            Answer::done(id, &Complete(result)).of_failed_tool()
+        }
+        Ok(Outcome::Complete(result)) => Answer::done(id, &Complete(result)),
+        Ok(Outcome::InputRequired(required)) => Answer::done(id, &required),
+        Ok(Outcome::Extension(created)) => Answer::done(id, &created),
+        Err(failure) => failed(&core, id, failure),
+    }
 }
 
 /// A result that may itself say that something failed.
@@ -243,6 +278,26 @@ fn early(
     let answer = failed(core, id, failure);
     operation.end(answer.ended());
     answer
+}
+
+/// The result of a round as it is remembered.
+fn written<T: Serialize>(
+    core: &Core,
+    outcome: Result<Played<T>, Failure>,
+) -> Result<Bytes, Failure> {
+    let written = match outcome {
+        Ok(outcome) => serde_json::to_vec(&outcome),
+        Err(Failure::Tool(text)) => {
+            let mut result = CallToolResult::error(text);
+            sign(core, &mut result.meta);
+            serde_json::to_vec(&Complete(result))
+        }
+        Err(failure) => return Err(failure),
+    };
+    written.map(Bytes::from).map_err(|error| {
+        tracing::error!(target: "sterna::server", %error, "a result has no JSON form");
+        Failure::Internal
+    })
 }
 
 fn failed(core: &Core, id: RequestId, failure: Failure) -> Answer {

@@ -27,7 +27,7 @@ pub(super) async fn play<T: Send + 'static>(
     mut round: Round,
     handler: &Straight<T>,
 ) -> Result<Played<T>, Failure> {
-    let thread = Thread::take_up(&round)?;
+    let thread = Thread::take_up(&round).await?;
     let before = Before::read(&thread, &round)?;
     let mut answers = client_answers(&mut round, &before.journal)?;
     let mut journal = before.journal.clone();
@@ -58,18 +58,12 @@ pub(super) async fn play<T: Send + 'static>(
             }
             Ending::Shed(journal) => {
                 let sheds = before.sheds + 1;
-                return suspend(
-                    &round,
-                    &thread,
-                    &before,
-                    sheds,
-                    InputRequests::new(),
-                    &journal,
-                );
+                let none = InputRequests::new();
+                return suspend(&round, &thread, &before, sheds, none, &journal).await;
             }
             Ending::Suspended(suspended) => match sort_out(&round, suspended)? {
                 Sorted::Ask(requests, journal) => {
-                    return suspend(&round, &thread, &before, 0, requests, &journal);
+                    return suspend(&round, &thread, &before, 0, requests, &journal).await;
                 }
                 Sorted::Answered(keys, now) => {
                     let cannot = Bytes::from_static(CANNOT_ASK);
@@ -236,7 +230,7 @@ fn sort_out(round: &Round, suspended: Suspended) -> Result<Sorted, Failure> {
     })
 }
 
-fn suspend<T>(
+async fn suspend<T>(
     round: &Round,
     thread: &Thread,
     before: &Before,
@@ -256,7 +250,8 @@ fn suspend<T>(
             .map(|entry| Part::new(entry.key().as_str(), entry.value().len()))
             .collect()
     };
-    let state = thread.seal(round, &kept, &parts)?;
+    let sealing = thread.seal(round, &kept, &parts);
+    let state = sealing.await?;
     let required = InputRequired::new(requests, Some(state));
     asking(round, required.expect("there is a state"))
 }

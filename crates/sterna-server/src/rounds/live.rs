@@ -43,7 +43,7 @@ pub(super) async fn flow<T: Send + 'static, L: Line>(
     handler: &Straight<T>,
     line: &L,
 ) -> Result<T, Failure> {
-    let thread = Thread::take_up(&round)?;
+    let thread = Thread::take_up(&round).await?;
     let mut driver = super::flow::start_live(&round, &thread, handler)?;
     let mut open: BTreeMap<String, L::Asking> = BTreeMap::new();
     let mut timer = pin!(None::<Sleep>);

@@ -21,7 +21,7 @@ pub(super) async fn play<T: Send + 'static>(
     mut round: Round,
     handler: &LowLevel<T>,
 ) -> Result<Played<T>, Failure> {
-    let thread = Thread::take_up(&round)?;
+    let thread = Thread::take_up(&round).await?;
     let responses = round.responses.take().unwrap_or_default();
     let (answers, state, trace) = match thread.kept(&round)? {
         None => (all(&responses), None, thread.trace(&round)),
@@ -42,13 +42,13 @@ pub(super) async fn play<T: Send + 'static>(
         thread.round,
     );
     match guarded(|| handler(call, Answers::new(answers))).await? {
-        Outcome::InputRequired(required) => ask(&round, &thread, required, trace),
+        Outcome::InputRequired(required) => ask(&round, &thread, required, trace).await,
         Outcome::Complete(result) => Ok(Outcome::Complete(result)),
         Outcome::Extension(none) => match none {},
     }
 }
 
-fn ask<T>(
+async fn ask<T>(
     round: &Round,
     thread: &Thread,
     required: InputRequired,
@@ -81,7 +81,7 @@ fn ask<T>(
             state: state.as_str().into(),
         },
     };
-    let sealed = thread.seal(round, &kept, &Vec::new)?;
+    let sealed = thread.seal(round, &kept, &Vec::new).await?;
     asking(round, required.with_state(sealed))
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod gate;
 mod inspect;
 mod live;
 mod low_level;
+mod remember;
 mod report;
 mod token;
 mod v1;
@@ -27,6 +28,7 @@ use sterna_seal::Lifetimes;
 pub(crate) use clock::{flow_now, now};
 pub use inspect::{SealedState, StateContent};
 pub(crate) use live::Line;
+pub(crate) use remember::Retry;
 pub(crate) use report::Reporter;
 pub(crate) use wanted::Wanted;
 

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use sterna_protocol::input::RequestState;
 use sterna_seal::{
-    Binding, Draft, Flow, FlowId, OpenError, Part, Principal, SealError, Target as SealTarget,
-    ThreadEntropy,
+    Binding, Draft, Flow, FlowId, LoadError, OpenError, Part, Principal, SealError, Sealed, Spill,
+    Target as SealTarget, ThreadEntropy,
 };
 
 use super::{Round, now, v1};
@@ -51,20 +51,28 @@ pub(super) struct Thread {
 }
 
 impl Thread {
-    /// Takes up the thread of `round`: opens its state, or begins a flow.
-    pub(super) fn take_up(round: &Round) -> Result<Self, Failure> {
+    /// Takes up the thread of `round`, if the hooks agree.
+    pub(super) async fn take_up(round: &Round) -> Result<Self, Failure> {
+        let thread = Self::find(round).await?;
+        if thread.before.is_some() {
+            round.core.numbers.answered.add(1);
+        }
+        thread.settle(round)
+    }
+
+    /// The thread of `round`: opens its state, or begins a flow.
+    pub(super) async fn find(round: &Round) -> Result<Self, Failure> {
         let binding = bind(round)?;
         let Some(state) = &round.state else {
             let flow = FlowId::mint(&binding, now(), &mut ThreadEntropy);
             let flow = flow.map_err(|error| broken("no flow can be begun", &error))?;
-            return Self {
+            return Ok(Self {
                 binding,
                 flow,
                 round: 0,
                 before: None,
                 payload: None,
-            }
-            .settle(round);
+            });
         };
         let claims = round
             .core
@@ -72,19 +80,20 @@ impl Thread {
             .current()
             .open(state.as_str(), &binding, now())
             .map_err(|reason| refused(&round.core, reason))?;
-        let payload = claims.content.inline();
-        let payload = payload
-            .ok_or_else(|| refused(&round.core, OpenError::BlobGone))?
+        let spill = round.core.tasks.as_deref().map(|tasks| tasks as &dyn Spill);
+        let payload = claims
+            .content
+            .load(spill)
+            .await
+            .map_err(|error| not_loaded(&round.core, error))?
             .to_vec();
-        round.core.numbers.answered.add(1);
-        Self {
+        Ok(Self {
             binding,
             flow: claims.flow.id,
             round: claims.flow.round.into(),
             before: Some(claims.flow),
             payload: Some(payload),
-        }
-        .settle(round)
+        })
     }
 
     /// Says where the round stands, and asks the hooks whether it may go on.
@@ -126,12 +135,14 @@ impl Thread {
     }
 
     /// Seals `kept` for the next round.
-    pub(super) fn seal(
+    ///
+    /// With a store, a state that is too large to travel stays there.
+    pub(super) fn seal<'r>(
         &self,
-        round: &Round,
+        round: &'r Round,
         kept: &Kept<'_>,
         parts: &dyn Fn() -> Vec<Part>,
-    ) -> Result<RequestState, Failure> {
+    ) -> impl Future<Output = Result<RequestState, Failure>> + Send + use<'r> {
         let core: &Core = &round.core;
         let flow = match self.before {
             Some(before) => before.next_round(),
@@ -142,33 +153,66 @@ impl Thread {
             .with_lifetimes(round.target.lifetimes)
             .with_budget(core.budget)
             .with_parts(parts);
-        let sealed = core
-            .keys
-            .current()
-            .seal(&draft, &self.binding, now(), &mut ThreadEntropy);
-        match sealed {
-            Ok(sealed) => {
-                if self.before.is_none() {
-                    core.numbers.started.add(1);
-                }
-                let bytes = sealed.token.len() as u64;
-                core.numbers.suspended.add(1);
-                core.numbers.state_bytes.add(bytes);
-                tracing::Span::current().record("sterna.state.bytes", bytes);
-                if sealed.is_heavy {
-                    tracing::warn!(
-                        target: "sterna::rounds",
-                        method = round.target.method,
-                        bytes = payload.len(),
-                        "MR0202: a flow makes its client carry a heavy state"
-                    );
-                }
-                Ok(RequestState::new(sealed.token))
+        let keys = core.keys.current();
+        let (binding, mut entropy) = (&self.binding, ThreadEntropy);
+        let (sealed, spilling) = match &core.tasks {
+            None => (Some(keys.seal(&draft, binding, now(), &mut entropy)), None),
+            Some(tasks) => {
+                let spilling = keys.seal_or_spill(&draft, binding, now(), &mut entropy, &**tasks);
+                (None, Some(spilling))
             }
-            // The flow is as old as it may get; the client must start over.
-            Err(SealError::FlowEnded(at)) => Err(refused(core, OpenError::FlowExpired(at))),
-            Err(error) => Err(broken("MR0203: a state cannot be sealed", &error)),
+        };
+        let bytes = payload.len();
+        let is_first = self.before.is_none();
+        async move {
+            let sealed = match (sealed, spilling) {
+                (Some(sealed), _) => sealed,
+                (None, Some(spilling)) => spilling.await,
+                (None, None) => return Err(Failure::Internal),
+            };
+            let state = finish_seal(round, bytes, sealed)?;
+            if is_first {
+                core.numbers.started.add(1);
+            }
+            let bytes = state.as_str().len() as u64;
+            core.numbers.suspended.add(1);
+            core.numbers.state_bytes.add(bytes);
+            tracing::Span::current().record("sterna.state.bytes", bytes);
+            Ok(state)
         }
+    }
+}
+
+fn finish_seal(
+    round: &Round,
+    bytes: usize,
+    sealed: Result<Sealed, SealError>,
+) -> Result<RequestState, Failure> {
+    match sealed {
+        Ok(sealed) => {
+            if sealed.is_heavy {
+                tracing::warn!(
+                    target: "sterna::rounds",
+                    method = round.target.method,
+                    bytes,
+                    "MR0202: a flow makes its client carry a heavy state"
+                );
+            }
+            Ok(RequestState::new(sealed.token))
+        }
+        // The flow is as old as it may get; the client must start over.
+        Err(SealError::FlowEnded(at)) => Err(refused(&round.core, OpenError::FlowExpired(at))),
+        Err(error) => Err(broken("MR0203: a state cannot be sealed", &error)),
+    }
+}
+
+/// A state whose blob cannot be had. Only if it is gone must the client start
+/// over.
+fn not_loaded(core: &Core, error: LoadError) -> Failure {
+    match error {
+        LoadError::Refused(reason) => refused(core, reason),
+        LoadError::NoStore => refused(core, OpenError::BlobGone),
+        error => broken("MR0404: a spilled state cannot be fetched", &error),
     }
 }
 

@@ -34,6 +34,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         states,
         keys,
         store,
+        remembers_rounds,
         gate,
         probes,
         hooks,
@@ -55,6 +56,10 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         }
     }
     problems.extend(missing_store(&offers, store.is_some()));
+    if remembers_rounds && store.is_none() {
+        problems
+            .push("MR0401: rounds are remembered in a ledger, and the server has no store".into());
+    }
     let runs_tasks = offers
         .tools
         .iter()
@@ -96,6 +101,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     });
     let core = Core {
         tasks,
+        remembers_rounds,
         version: config.flow.version,
         realm: Realm::new(audience, config.tenant.as_deref()),
         discover: discover(found, &config.caching, &meta),

@@ -64,6 +64,7 @@ pub struct Server {
     states: States,
     keys: Option<Arc<SharedKeyring>>,
     store: Option<Arc<dyn Store>>,
+    remembers_rounds: bool,
     gate: Option<Gate>,
     probes: Probes,
     hooks: Vec<Box<dyn Around>>,
@@ -83,6 +84,7 @@ impl Server {
             states: States::default(),
             keys: None,
             store: None,
+            remembers_rounds: false,
             gate: None,
             probes: Probes::new(),
             hooks: Vec::new(),
@@ -207,6 +209,17 @@ impl Server {
     /// ```
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = Some(store);
+        self
+    }
+
+    /// Enters every retry of a flow in the ledger of the
+    /// [`store`](Self::store): the same retry sent twice gets the same response,
+    /// on whichever instance it arrives, and one with other answers is refused.
+    ///
+    /// Costs two writes for each retry. Without it, a retry that is sent twice
+    /// runs twice.
+    pub fn remember_rounds(mut self) -> Self {
+        self.remembers_rounds = true;
         self
     }
 
