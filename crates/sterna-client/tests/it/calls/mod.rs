@@ -6,6 +6,7 @@ mod eras;
 mod lines;
 mod listen;
 mod paused;
+mod real;
 mod resumption;
 mod rounds;
 mod scripted;
