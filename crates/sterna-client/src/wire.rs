@@ -29,6 +29,12 @@ pub(crate) trait Ears: Sync {
     /// Hears a notification; whether it was progress of this very request.
     fn hear(&self, method: &str, params: Option<&RawValue>) -> bool;
 
+    /// Whether somebody is being asked for the server, although not on the
+    /// stream of this request.
+    fn is_asking(&self) -> bool {
+        false
+    }
+
     /// Answers a request of the server, as only earlier revisions have them.
     fn answer(
         &self,
@@ -144,7 +150,13 @@ impl Wire {
             .encode(&mut body)
             .map_err(|error| Fault::Arguments(Some(error)))?;
         let id = None;
-        self.transport.tell(Outgoing { id, headers, body }).await
+        self.deliver(Outgoing { id, headers, body }).await
+    }
+
+    /// Sends what is not answered, and does not wait for ever.
+    pub(crate) async fn deliver(&self, message: Outgoing) -> Result<(), Error> {
+        let told = tokio::time::timeout(TELLING, self.transport.tell(message)).await;
+        told.unwrap_or_else(|_| Err(Fault::Timeout(TELLING).into()))
     }
 
     async fn follow<A: for<'de> Answer<'de>>(
@@ -167,7 +179,13 @@ impl Wire {
                     continue;
                 }
                 message = exchange.next() => message?.ok_or(Fault::Closed)?,
-                () = clock.ring(), if !asking => return Err(clock.expired()),
+                () = clock.ring(), if !asking => {
+                    if ears.is_asking() {
+                        clock.extend();
+                        continue;
+                    }
+                    return Err(clock.expired());
+                }
             };
             let message = Message::<Option<&RawValue>, Option<&RawValue>, A>::decode(&bytes);
             match message.map_err(Fault::Decode)? {
@@ -188,7 +206,7 @@ impl Wire {
                     if let Some(reply) = reply {
                         clock.pause();
                         replies.push(async {
-                            let told = self.transport.tell(reply.await).await;
+                            let told = self.deliver(reply.await).await;
                             if let Err(error) = told {
                                 tracing::warn!(%error, "an answer did not reach the server");
                             }
@@ -263,6 +281,12 @@ impl Clock {
         self.silent_until = after(Instant::now(), self.patience.silence);
     }
 
+    /// Gives the server another chance after people were asked.
+    fn extend(&mut self) {
+        self.end = after(self.end, self.patience.silence);
+        self.reset();
+    }
+
     fn pause(&mut self) {
         self.paused.get_or_insert_with(Instant::now);
     }
@@ -280,3 +304,6 @@ fn after(now: Instant, wait: Duration) -> Instant {
     const AGES: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
     now + wait.min(AGES)
 }
+
+/// How long a message may take that nobody answers.
+const TELLING: Duration = Duration::from_secs(30);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::core::{Core, Spoken};
 use crate::error::{Error, Fault};
 use crate::wire::Patience;
 
@@ -30,6 +31,19 @@ impl Budget {
         Patience {
             silence: self.silence,
             total: self.left,
+        }
+    }
+
+    /// Sends a request. In a session people are asked while it is under way;
+    /// it then keeps its own time, which stands still meanwhile.
+    pub(crate) async fn send<T>(
+        &mut self,
+        core: &Core,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        match core.spoken {
+            Spoken::Legacy(_) => work.await,
+            Spoken::Modern => self.spend(work).await,
         }
     }
 

@@ -71,6 +71,10 @@ impl Ears for Hearing<'_> {
         }
     }
 
+    fn is_asking(&self) -> bool {
+        self.servant.as_ref().is_some_and(Servant::is_asking)
+    }
+
     fn answer(
         &self,
         id: RequestId,

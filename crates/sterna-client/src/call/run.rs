@@ -65,7 +65,8 @@ pub(super) async fn advance<T: Reply>(
 ) -> Result<Step<T>, Error> {
     let mut budget = Budget::new(limits.deadline, limits.timeout);
     let patience = budget.patience();
-    let sent = budget.spend(flow.send(core, listeners, patience)).await?;
+    let sent = flow.send(core, listeners, patience);
+    let sent = budget.send(core, sent).await?;
     match sent {
         Outcome::Complete(result) => Ok(Step::Complete(result)),
         Outcome::Extension(created) => Ok(Step::Task(TaskHandle::new(core.place(), &created))),
@@ -91,7 +92,8 @@ pub(super) async fn finish<T: Reply>(
     let mut pacing = Pacing::default();
     loop {
         let patience = budget.patience();
-        let sent = budget.spend(flow.send(core, listeners, patience)).await?;
+        let sent = flow.send(core, listeners, patience);
+        let sent = budget.send(core, sent).await?;
         let required = match sent {
             Outcome::Complete(result) => {
                 keep(core, &flow, &result);

@@ -1,3 +1,4 @@
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::{HeaderMap, HeaderValue};
@@ -24,6 +25,8 @@ pub(crate) struct Session {
     answers: Answers,
     info: Implementation,
     patience: Patience,
+    /// How many questions of the server are being answered.
+    asking: Arc<AtomicUsize>,
     current: Mutex<Opened>,
     /// Held while a session is being opened, so that only one is.
     opening: tokio::sync::Mutex<()>,
@@ -58,6 +61,7 @@ impl Session {
             answers,
             info,
             patience,
+            asking: Arc::default(),
             current: Mutex::new(Opened {
                 headers: HeaderMap::new(),
                 epoch: 0,
@@ -96,6 +100,7 @@ impl Session {
             server: self.wire.transport.place().into(),
             about: about.into(),
             headers,
+            asking: self.asking.clone(),
         }
     }
 

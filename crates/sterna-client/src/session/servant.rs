@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http::HeaderMap;
 use serde::Serialize;
@@ -24,6 +25,8 @@ pub(crate) struct Servant {
     pub(crate) about: Arc<str>,
     /// What belongs to the session.
     pub(crate) headers: HeaderMap,
+    /// How many questions of the session are being answered.
+    pub(crate) asking: Arc<AtomicUsize>,
 }
 
 impl Servant {
@@ -36,7 +39,9 @@ impl Servant {
     ) -> BoxFuture<'static, Outgoing> {
         let request = read(method, params);
         let servant = self.clone();
+        let asked = Asked::new(&self.asking);
         Box::pin(async move {
+            let _asked = asked;
             match request {
                 Ok(None) => servant.done(id, &EmptyResult::default()),
                 Ok(Some(request)) => {
@@ -50,6 +55,11 @@ impl Servant {
                 Err(error) => servant.refuse(id, *error),
             }
         })
+    }
+
+    /// Whether somebody is being asked.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.asking.load(Ordering::Relaxed) > 0
     }
 
     fn done(&self, id: RequestId, result: &impl Serialize) -> Outgoing {
@@ -73,6 +83,22 @@ impl Servant {
         let headers = self.headers.clone();
         let id = None;
         Outgoing { id, headers, body }
+    }
+}
+
+/// Counts a question for as long as it is open.
+struct Asked(Arc<AtomicUsize>);
+
+impl Asked {
+    fn new(asking: &Arc<AtomicUsize>) -> Self {
+        asking.fetch_add(1, Ordering::Relaxed);
+        Self(asking.clone())
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -53,7 +53,7 @@ async fn attend(wire: &Wire, servant: &Servant, mut exchange: Exchange) -> bool 
         }
         let reply = servant.answer(request.id, &request.method, request.params);
         replies.push(async move {
-            if let Err(error) = wire.transport.tell(reply.await).await {
+            if let Err(error) = wire.deliver(reply.await).await {
                 tracing::warn!(%error, "an answer did not reach the server");
             }
         });

@@ -158,7 +158,8 @@ impl Transport for Http {
         Box::pin(async move {
             if headers.contains_key(MCP_SESSION_ID) {
                 // A server may keep its sessions from being ended; there is nothing to do about it.
-                self.send(Method::DELETE, headers, Vec::new()).await.ok();
+                let ended = self.send(Method::DELETE, headers, Vec::new());
+                tokio::time::timeout(FAREWELL, ended).await.ok();
             }
         })
     }
@@ -188,3 +189,5 @@ fn follow(attempt: redirect::Attempt<'_>) -> redirect::Action {
 }
 
 const MAX_REDIRECTS: usize = 3;
+/// How long the end of a session may take.
+const FAREWELL: Duration = Duration::from_secs(5);

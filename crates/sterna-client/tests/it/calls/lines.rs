@@ -138,7 +138,11 @@ async fn a_closed_connection_fails_whoever_waits() {
 #[tokio::test(start_paused = true)]
 async fn a_silent_server_is_taken_for_a_legacy_one_and_asks_through_the_same_handlers() {
     let (builder, mut far) = pair();
-    let builder = builder.roots([sterna_protocol::roots::Root::new("file:///srv")]);
+    let builder = builder.on_roots(|_| async {
+        // Longer than any timeout: a person's time does not count.
+        tokio::time::sleep(std::time::Duration::from_secs(3600)).await;
+        Ok(vec![sterna_protocol::roots::Root::new("file:///srv")])
+    });
     let (client, ()) = tokio::join!(builder.connect(), async {
         assert_eq!(far.read().await["method"], "server/discover");
         assert_eq!(far.read().await["method"], "notifications/cancelled");
