@@ -29,7 +29,7 @@ struct Args {
     /// The calls and the answers to whatever they ask.
     script: PathBuf,
     url: String,
-    #[arg(value_parser = ["modern"])]
+    #[arg(value_parser = ["modern", "legacy"])]
     era: String,
 }
 
@@ -90,8 +90,8 @@ async fn connect(args: &Args, with: Answers, action: Arc<Mutex<ElicitAction>>) -
     let url_choice = choice.clone();
     let client = Client::builder(&args.url)
         .era(match args.era.as_str() {
-            "modern" => Era::Modern,
-            _ => Era::Any,
+            "legacy" => Era::Legacy,
+            _ => Era::Modern,
         })
         .on_form(move |question| {
             let answer = match choice() {

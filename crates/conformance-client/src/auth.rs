@@ -11,7 +11,7 @@ use crate::scenario::Scenario;
 
 pub(crate) fn oauth(url: &str, scenario: &Scenario) -> Result<OAuth> {
     let mut config = Config::default();
-    if scenario.version() == "2025-03-26" {
+    if scenario.name().starts_with("auth/2025-03-26-") {
         // That revision knows no protected resource metadata.
         config.missing_metadata = MissingMetadata::AssumeOrigin;
     }

@@ -9,6 +9,7 @@ mod auth;
 mod calls;
 mod connect;
 mod scenario;
+mod skills;
 
 use anyhow::Result;
 use clap::Parser;
@@ -35,6 +36,12 @@ async fn main() -> Result<()> {
         }
         "json-schema-2020-12-preservation" => calls::echo_schema(&client).await?,
         "sep-2322-client-request-state" => calls::rounds(&client).await?,
+        "sep-2640-client-no-prefetch" => {
+            skills::list(&client).await?;
+        }
+        "sep-2640-client-verify-digest"
+        | "sep-2640-client-verify-frontmatter"
+        | "sep-2640-client-verify-size" => skills::load(&client).await?,
         "tools_call" => calls::add(&client).await?,
         _ => calls::every_tool(&client).await?,
     }

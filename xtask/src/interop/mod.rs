@@ -41,13 +41,6 @@ impl Role {
             Self::Server => "our client against their servers",
         }
     }
-
-    const fn eras(self) -> &'static [Era] {
-        match self {
-            Self::Both => &[Era::Modern, Era::Legacy],
-            Self::Client | Self::Server => &[Era::Modern],
-        }
-    }
 }
 
 /// Which wire the client is told to speak.
@@ -58,6 +51,8 @@ enum Era {
 }
 
 impl Era {
+    const ALL: [Self; 2] = [Self::Modern, Self::Legacy];
+
     /// The word that the clients' programs understand.
     const fn word(self) -> &'static str {
         match self {
@@ -89,7 +84,7 @@ pub(crate) fn run(only: Option<&str>) -> Result<()> {
     let mut failed = 0;
     for role in Role::ALL {
         let mut table = Table::new(&cases);
-        for &era in role.eras() {
+        for era in Era::ALL {
             for peer in &peers {
                 let pair = Pair { peer, role, era };
                 table.add(&pair, &pair.run(&cases)?);

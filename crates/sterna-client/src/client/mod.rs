@@ -1,6 +1,7 @@
 //! The client: connecting, and everything a server can be asked.
 
 mod build;
+mod extension;
 mod requests;
 
 use std::sync::Arc;

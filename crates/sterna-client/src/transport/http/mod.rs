@@ -1,5 +1,6 @@
 //! Streamable HTTP: every message a POST of its own.
 
+mod events;
 mod reply;
 
 use std::time::Duration;
@@ -8,8 +9,10 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use reqwest::{Client, Response, redirect};
+use sterna_protocol::http::MCP_METHOD;
 use url::Url;
 
+use self::events::Resume;
 use super::{Exchange, Outgoing, Transport};
 use crate::error::{Error, Fault, printable};
 use crate::oauth::{BoxFuture, OAuth, Verdict};
@@ -19,7 +22,7 @@ use crate::tls;
 pub(crate) const MCP_SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// One MCP endpoint.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Http {
     client: Client,
     url: Url,
@@ -110,13 +113,21 @@ impl Http {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         self.send(Method::POST, headers, message.body).await
     }
+
+    async fn get(&self, mut headers: HeaderMap) -> Result<Response, Error> {
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        self.send(Method::GET, headers, Vec::new()).await
+    }
 }
 
 impl Transport for Http {
     fn request(&self, request: Outgoing) -> BoxFuture<'_, Result<Exchange, Error>> {
         Box::pin(async move {
+            // The one header that every modern request has and no legacy one.
+            let legacy = !request.headers.contains_key(MCP_METHOD);
+            let resume = legacy.then(|| Resume::new(self.clone(), request.headers.clone()));
             let response = self.post(request).await?;
-            reply::read(response, self.max_message).await
+            reply::read(response, self.max_message, resume).await
         })
     }
 
@@ -130,14 +141,15 @@ impl Transport for Http {
         })
     }
 
-    fn overhear(&self, mut headers: HeaderMap) -> BoxFuture<'_, Result<Option<Exchange>, Error>> {
+    fn overhear(&self, headers: HeaderMap) -> BoxFuture<'_, Result<Option<Exchange>, Error>> {
         Box::pin(async move {
-            headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-            let response = self.send(Method::GET, headers, Vec::new()).await?;
+            let response = self.get(headers).await?;
             match response.status().as_u16() {
                 // A server without such a stream says so by one of these.
                 404 | 405 | 501 => Ok(None),
-                _ => reply::read(response, self.max_message).await.map(Some),
+                _ => reply::read(response, self.max_message, None)
+                    .await
+                    .map(Some),
             }
         })
     }

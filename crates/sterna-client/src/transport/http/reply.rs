@@ -2,31 +2,28 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use reqwest::Response;
 use sterna_protocol::jsonrpc::Message;
-use sterna_protocol::sse;
 
 use super::super::{Exchange, Source};
+use super::events::{Events, Resume};
 use crate::error::{Error, Fault};
 use crate::oauth::BoxFuture;
 
 /// Finds out what kind of answer it is; the messages are read later.
-pub(super) async fn read(mut response: Response, max_message: usize) -> Result<Exchange, Error> {
+pub(super) async fn read(
+    mut response: Response,
+    max_message: usize,
+    resume: Option<Resume>,
+) -> Result<Exchange, Error> {
+    let stream = is_stream(&response);
     let success = response.status().is_success();
     let status = Some(response.status());
     let headers = std::mem::take(response.headers_mut());
     let media = headers.get(CONTENT_TYPE).map(|value| value.as_bytes());
     let source: Box<dyn Source> = match media.map(media_type) {
-        Some(media) if success && media.eq_ignore_ascii_case(b"text/event-stream") => {
-            Box::new(Events {
-                response,
-                reader: sse::Reader::new(max_message),
-                chunk: Bytes::new(),
-                max_message,
-            })
-        }
+        _ if stream => Box::new(Events::new(response, max_message, resume)),
         Some(media) if success && media.eq_ignore_ascii_case(b"application/json") => {
             Box::new(Body::new(response, max_message))
         }
@@ -52,6 +49,14 @@ pub(super) async fn read(mut response: Response, max_message: usize) -> Result<E
     })
 }
 
+/// Whether messages will come one by one.
+pub(super) fn is_stream(response: &Response) -> bool {
+    let media = response.headers().get(CONTENT_TYPE);
+    let media = media.map(|value| media_type(value.as_bytes()));
+    response.status().is_success()
+        && media.is_some_and(|media| media.eq_ignore_ascii_case(b"text/event-stream"))
+}
+
 /// The refusal that a status alone is.
 pub(super) fn status(response: &Response) -> Fault {
     Fault::Status {
@@ -70,7 +75,7 @@ fn retry_after(headers: &http::HeaderMap) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-fn broken(error: reqwest::Error) -> Fault {
+pub(super) fn broken(error: reqwest::Error) -> Fault {
     Fault::Unreachable(error.without_url().into())
 }
 
@@ -121,40 +126,6 @@ impl Source for Body {
         Box::pin(async {
             let body = self.whole().await?;
             Ok(Some(body).filter(|body| !body.trim_ascii().is_empty()))
-        })
-    }
-}
-
-/// A message per event.
-struct Events {
-    response: Response,
-    reader: sse::Reader,
-    chunk: Bytes,
-    max_message: usize,
-}
-
-impl Source for Events {
-    fn next(&mut self) -> BoxFuture<'_, Result<Option<Vec<u8>>, Error>> {
-        Box::pin(async {
-            loop {
-                let mut rest = &self.chunk[..];
-                let event = self.reader.read(&mut rest);
-                let used = self.chunk.len() - rest.len();
-                self.chunk = self.chunk.slice(used..);
-                let event = event.map_err(|_| Fault::TooLarge {
-                    what: "event",
-                    limit: self.max_message,
-                })?;
-                match event {
-                    // An event without data only sets the place to resume at.
-                    Some(event) if !event.data.is_empty() => return Ok(Some(event.data)),
-                    Some(_) => {}
-                    None => match self.response.chunk().await.map_err(broken)? {
-                        Some(chunk) => self.chunk = chunk,
-                        None => return Ok(None),
-                    },
-                }
-            }
         })
     }
 }

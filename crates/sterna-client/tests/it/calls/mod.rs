@@ -7,6 +7,7 @@ mod lines;
 mod listen;
 mod paused;
 mod real;
+mod resumption;
 mod rounds;
 mod scripted;
 mod sessions;

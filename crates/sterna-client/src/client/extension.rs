@@ -1,0 +1,55 @@
+use http::HeaderMap;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sterna_protocol::json::{JsonObject, RawJson};
+use sterna_protocol::jsonrpc::Request;
+use sterna_protocol::result::Complete;
+
+use super::Client;
+use crate::core::Spoken;
+use crate::error::{Error, Fault};
+use crate::wire::Deaf;
+
+impl Client {
+    /// Asks something that an extension defines.
+    ///
+    /// `params` is a struct or a map, or `()` for none; `_meta` is added to it.
+    /// A server that asks back breaks the protocol: no extension may.
+    ///
+    /// # Errors
+    ///
+    /// The server refuses, cannot be reached, or is one of before 2026-07-28;
+    /// or its answer is no `R`.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example(client: sterna_client::Client) -> Result<(), sterna_client::Error> {
+    /// let skills: serde_json::Value = client.request("skills/list", ()).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn request<R: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: impl Serialize,
+    ) -> Result<R, Error> {
+        if let Spoken::Legacy(_) = self.core.spoken {
+            let older = "a revision before 2026-07-28".to_owned();
+            return Err(Fault::Unsupported(older).into());
+        }
+        let written = RawJson::of(&params).map_err(|error| Fault::Arguments(Some(error)))?;
+        let members: Option<JsonObject> = written.decode().map_err(|_| Fault::Arguments(None))?;
+        let mut members = members.unwrap_or_default();
+        let meta = RawJson::of(&self.core.plain_meta());
+        members.insert(
+            "_meta",
+            meta.map_err(|error| Fault::Arguments(Some(error)))?,
+        );
+        let request = Request::new(self.core.wire.next_id().into(), method, members);
+        let (headers, patience) = (HeaderMap::new(), self.core.patience());
+        let asked = self.core.modern(request, None, headers, &Deaf, patience);
+        let Complete(result) = asked.await?;
+        Ok(result)
+    }
+}
