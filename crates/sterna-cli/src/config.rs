@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use serde::Deserialize;
+use sterna_client::Era;
 
 use crate::args::ConnectArgs;
 use crate::duration;
@@ -27,6 +28,7 @@ struct File {
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) bearer: Option<String>,
+    pub(crate) era: Era,
     pub(crate) header_file: Option<PathBuf>,
     pub(crate) mcp_json: Option<PathBuf>,
     pub(crate) no_input: bool,
@@ -57,6 +59,7 @@ impl Settings {
         let bearer_file = path(&args.bearer_file, "STERNA_BEARER_FILE", file.bearer_file);
         Ok(Self {
             bearer: bearer(args, bearer_file)?,
+            era: args.era.into(),
             header_file: path(&args.header_file, "STERNA_HEADER_FILE", file.header_file),
             mcp_json: path(&args.mcp_json, "STERNA_MCP_JSON", file.mcp_json),
             no_input: args.no_input

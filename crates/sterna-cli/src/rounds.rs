@@ -30,6 +30,8 @@ pub(crate) struct Ended<T> {
     pub(crate) result: T,
     /// The user declined or cancelled something on the way.
     pub(crate) refused: bool,
+    /// Nobody answered a question that could not be put aside.
+    pub(crate) missed: bool,
 }
 
 impl Rounds<'_> {
@@ -53,8 +55,12 @@ impl Rounds<'_> {
         loop {
             let mut paused = match step {
                 Step::Complete(result) => {
-                    let refused = self.desk.lock().await.refused();
-                    return Ok(Some(Ended { result, refused }));
+                    let desk = self.desk.lock().await;
+                    return Ok(Some(Ended {
+                        result,
+                        refused: desk.refused(),
+                        missed: desk.missed(),
+                    }));
                 }
                 Step::InputRequired(paused) => paused,
                 _ => {
@@ -207,9 +213,10 @@ pub(crate) fn finish<T: Serialize>(
     };
     let (text, exit) = text(&ended.result);
     screen.result(&ended.result, text)?;
-    Ok(match ended.refused {
-        true => Exit::Declined,
-        false => exit,
+    Ok(match (ended.missed, ended.refused) {
+        (true, _) => Exit::InputRequired,
+        (false, true) => Exit::Declined,
+        (false, false) => exit,
     })
 }
 

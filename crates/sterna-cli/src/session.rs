@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use sterna_client::{Builder, Client, Command, Error, ErrorKind};
-use sterna_protocol::elicitation::ElicitResult;
+use sterna_protocol::elicitation::{ElicitRequestParams, ElicitResult};
 use sterna_protocol::input::{InputRequest, InputResponse};
 use sterna_protocol::roots::ListRootsResult;
 use sterna_protocol::sampling::CreateMessageResult;
@@ -66,7 +66,7 @@ pub(crate) fn builder(
     let mut config = sterna_client::Config::default();
     config.timeout = settings.timeout;
     config.connect_timeout = config.connect_timeout.min(settings.timeout);
-    Ok(builder.config(config))
+    Ok(builder.config(config).era(settings.era))
 }
 
 /// Has `desk` answer in revisions that ask in the middle of a call, and
@@ -81,15 +81,7 @@ async fn with_desk(mut builder: Builder, desk: &SharedDesk) -> Builder {
         let desk = Arc::clone(&form);
         async move {
             let request = InputRequest::elicit(question.params);
-            match ask(
-                &desk,
-                &question.server,
-                &question.about,
-                &question.key,
-                request,
-            )
-            .await?
-            {
+            match ask(&desk, &question.server, &question.about, request).await? {
                 InputResponse::Elicit(result) => Ok::<ElicitResult, _>(result),
                 _ => Err("an answer of another kind".into()),
             }
@@ -100,15 +92,7 @@ async fn with_desk(mut builder: Builder, desk: &SharedDesk) -> Builder {
         let desk = Arc::clone(&url);
         async move {
             let request = InputRequest::elicit(question.params);
-            match ask(
-                &desk,
-                &question.server,
-                &question.about,
-                &question.key,
-                request,
-            )
-            .await?
-            {
+            match ask(&desk, &question.server, &question.about, request).await? {
                 InputResponse::Elicit(result) => Ok::<ElicitResult, _>(result),
                 _ => Err("an answer of another kind".into()),
             }
@@ -120,15 +104,7 @@ async fn with_desk(mut builder: Builder, desk: &SharedDesk) -> Builder {
             let desk = Arc::clone(&desk);
             async move {
                 let request = InputRequest::create_message(question.params);
-                match ask(
-                    &desk,
-                    &question.server,
-                    &question.about,
-                    &question.key,
-                    request,
-                )
-                .await?
-                {
+                match ask(&desk, &question.server, &question.about, request).await? {
                     InputResponse::CreateMessage(result) => Ok::<CreateMessageResult, _>(result),
                     _ => Err("an answer of another kind".into()),
                 }
@@ -141,15 +117,7 @@ async fn with_desk(mut builder: Builder, desk: &SharedDesk) -> Builder {
             let desk = Arc::clone(&desk);
             async move {
                 let request = InputRequest::list_roots();
-                match ask(
-                    &desk,
-                    &question.server,
-                    &question.about,
-                    &question.key,
-                    request,
-                )
-                .await?
-                {
+                match ask(&desk, &question.server, &question.about, request).await? {
                     InputResponse::ListRoots(ListRootsResult { roots, .. }) => Ok(roots),
                     _ => Err("an answer of another kind".into()),
                 }
@@ -163,15 +131,34 @@ async fn ask(
     desk: &SharedDesk,
     server: &str,
     about: &str,
-    key: &str,
     request: InputRequest,
 ) -> Result<InputResponse, sterna_client::BoxError> {
+    let key = name(&request);
     let asker = Asker { server, about, key };
     match desk.lock().await.answer(asker, &request).await {
         Ok(Answer::Ready(response)) => Ok(*response),
         Ok(Answer::Nobody) => Err(Unanswered::Nobody.into()),
         Ok(Answer::Stopped) => Err(Unanswered::Stopped.into()),
         Err(failure) => Err(failure.error.into()),
+    }
+}
+
+/// What to call a question in the middle of a call, which has no key: by its
+/// only field, or by its kind.
+fn name(request: &InputRequest) -> &str {
+    match request {
+        InputRequest::CreateMessage(_) => "sample",
+        InputRequest::Elicit(elicit) => match &elicit.params {
+            ElicitRequestParams::Form(params) => {
+                let mut fields = params.requested_schema.properties.iter();
+                match (fields.next(), fields.next()) {
+                    (Some((only, _)), None) => only,
+                    _ => "form",
+                }
+            }
+            _ => "url",
+        },
+        _ => "roots",
     }
 }
 
@@ -238,10 +225,12 @@ pub(crate) fn block_on(work: impl Future<Output = Result<Exit, Failure>>) -> Res
         .context("no runtime can be started")?;
     let ended = runtime.block_on(async {
         tokio::select! {
-            ended = work => ended,
+            // First, so that an interrupt is heard before anything is sent.
+            biased;
             _ = tokio::signal::ctrl_c() => {
                 Err(Failure::new(Exit::Declined, anyhow!("interrupted; the call was cancelled")))
             }
+            ended = work => ended,
         }
     });
     // A prompt may still wait for a key; nobody waits for the prompt.

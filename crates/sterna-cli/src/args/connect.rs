@@ -1,7 +1,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use sterna_client::Era;
 
 use crate::duration;
 
@@ -27,7 +28,29 @@ pub(crate) struct ConnectArgs {
     /// The file in which servers have names [default: mcp.json or .mcp.json here]
     #[arg(long, value_name = "FILE")]
     pub(crate) mcp_json: Option<PathBuf>,
+    /// Which revisions to speak: any that the server does, 2026-07-28, or earlier ones
+    #[arg(long, value_enum, value_name = "ERA", default_value_t)]
+    pub(crate) era: Eras,
     /// Never ask on the terminal
     #[arg(long)]
     pub(crate) no_input: bool,
+}
+
+/// Which revisions to speak.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Eras {
+    #[default]
+    Any,
+    Legacy,
+    Modern,
+}
+
+impl From<Eras> for Era {
+    fn from(eras: Eras) -> Self {
+        match eras {
+            Eras::Any => Self::Any,
+            Eras::Legacy => Self::Legacy,
+            Eras::Modern => Self::Modern,
+        }
+    }
 }

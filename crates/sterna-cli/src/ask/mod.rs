@@ -32,6 +32,7 @@ pub(crate) struct Desk {
     roots: Vec<Root>,
     interactive: bool,
     refused: bool,
+    missed: bool,
     screen: Screen,
 }
 
@@ -71,6 +72,7 @@ impl Desk {
             roots: roots.collect::<Result<_, _>>()?,
             interactive: !settings.no_input && Screen::is_interactive(),
             refused: false,
+            missed: false,
             screen,
         })
     }
@@ -84,6 +86,7 @@ impl Desk {
             roots: Vec::new(),
             interactive: !auto,
             refused: false,
+            missed: false,
             screen,
         })
     }
@@ -103,6 +106,11 @@ impl Desk {
         self.refused
     }
 
+    /// Whether a question found nobody to answer it.
+    pub(crate) fn missed(&self) -> bool {
+        self.missed
+    }
+
     /// Answers a question, if anybody can.
     pub(crate) async fn answer(
         &mut self,
@@ -110,8 +118,10 @@ impl Desk {
         request: &InputRequest,
     ) -> Result<Answer, Failure> {
         let answer = self.find_answer(asker, request).await?;
-        if let Answer::Ready(response) = &answer {
-            self.refused |= is_refusal(response);
+        match &answer {
+            Answer::Ready(response) => self.refused |= is_refusal(response),
+            Answer::Nobody => self.missed = true,
+            Answer::Stopped => {}
         }
         Ok(answer)
     }

@@ -243,3 +243,38 @@ fn the_token_of_a_saved_call_can_be_inspected_with_the_keys() {
         "\"plan for billing\""
     );
 }
+
+#[test]
+fn a_server_of_the_earlier_era_asks_and_completes() {
+    let url = server::start();
+    let call = [
+        "call",
+        "URL",
+        "deploy",
+        "service=billing",
+        "--era",
+        "legacy",
+    ];
+    let answered = [
+        &call[..],
+        &["--answer", "reason=tested", "--answer", "owner=me"],
+    ]
+    .concat();
+    let ran = at(&url, &answered);
+    assert_eq!(ran.shown(), "plan for billing: tested, me\nexit 0\n");
+    let ran = at(&url, &call);
+    assert_eq!(ran.code, 4, "{ran:?}");
+    let ran = at(
+        &url,
+        &[
+            "call",
+            "URL",
+            "survey",
+            "--era",
+            "legacy",
+            "--decline",
+            "form",
+        ],
+    );
+    assert_eq!(ran.shown(), "declined\nexit 5\n");
+}

@@ -85,7 +85,8 @@ fn an_interrupt_cancels_the_call_with_5() {
     assert_eq!(line, "calling sleep\n");
     let id = child.id().to_string();
     run(std::process::Command::new("kill").args(["-INT", &id]), "");
-    assert_eq!(child.wait().unwrap().code(), Some(5));
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(5), "{status:?}");
 }
 
 #[test]

@@ -40,6 +40,7 @@ fn every_subcommand_gives_json() {
         &["list", "URL"][..],
         &["list", "URL", "--only", "tools"],
         &["discover", "URL"],
+        &["doctor", "URL"],
         &["call", "URL", "echo", "text=a"],
         &[
             "prompt",
@@ -116,4 +117,23 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
     let ran = run(&mut call, "");
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("unknown field `smapler`"), "{ran:?}");
+}
+
+#[test]
+fn the_doctor_sees_what_clients_of_both_eras_get() {
+    let ran = at(&server::start(), &["doctor", "URL"]);
+    expect![[r#"
+        a modern client
+          yes  connects      speaks 2026-07-28
+          yes  capabilities  tools, prompts, resources, logging
+          yes  caching       60000 ms, private
+          yes  tools         echo, fail, deploy, survey, confirm, visit, write, folders, sleep
+        a legacy client
+          yes  connects      speaks 2025-11-25
+          yes  capabilities  tools, prompts, resources, logging
+          yes  tools         echo, fail, deploy, survey, confirm, visit, write, folders, sleep
+        healthy
+        exit 0
+    "#]]
+    .assert_eq(&ran.shown());
 }
