@@ -28,7 +28,7 @@ pub(crate) fn run() -> Result<()> {
         )
     })?;
     stage("tests", test::run)?;
-    stage("conformance", || conformance::run(None))
+    stage("conformance", || conformance::run(None, None))
 }
 
 fn cargo(args: &[&str]) -> Result<()> {

@@ -45,8 +45,10 @@ enum Task {
     Ci,
     /// Run the official conformance suite against our fixtures (needs npm)
     Conformance {
-        /// Only this scenario
-        #[arg(long)]
+        /// Only this part
+        part: Option<conformance::Part>,
+        /// Only this scenario of the part
+        #[arg(long, requires = "part")]
         scenario: Option<String>,
     },
     /// Run random programs against the flow engine, in release mode
@@ -82,7 +84,7 @@ fn main() -> Result<()> {
         Task::Bench { options } => speed::bench(&options),
         Task::Callgrind { update } => speed::callgrind(update),
         Task::Ci => ci::run(),
-        Task::Conformance { scenario } => conformance::run(scenario.as_deref()),
+        Task::Conformance { part, scenario } => conformance::run(part, scenario.as_deref()),
         Task::Flow { programs, seed } => flow::run(programs, seed),
         Task::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
         Task::Interop { peer } => interop::run(peer.as_deref()),

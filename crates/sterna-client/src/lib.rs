@@ -1,4 +1,58 @@
 //! An MCP client whose calls can wait for a person.
+//!
+//! A server that needs something before it can finish a call says so and
+//! forgets the call. This crate finds the answers, sends the call again, and
+//! goes on until there is a result:
+//!
+//! ```no_run
+//! use sterna_client::{Client, Question};
+//! use sterna_protocol::elicitation::{ElicitContent, ElicitRequestFormParams, ElicitResult};
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), sterna_client::Error> {
+//!     let client = Client::builder("https://deploy.example/mcp")
+//!         .on_form(|question: Question<ElicitRequestFormParams>| async move {
+//!             println!("{} asks: {}", question.server, question.params.message);
+//!             let reason = ElicitContent::from_iter([("reason", "tested on staging")]);
+//!             Ok(ElicitResult::accept(reason))
+//!         })
+//!         .connect()
+//!         .await?;
+//!
+//!     let result = client.call("deploy").arg("service", "web").await?;
+//!     for block in &result.content {
+//!         println!("{block:?}");
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Where things are
+//!
+//! - [`Client`] connects to a URL, a [`Command`] or a [`Duplex`], finds out
+//!   which era the server belongs to, and asks it everything there is to ask.
+//! - [`Builder`] takes the handlers. What requests declare follows from them,
+//!   and they answer servers of every era alike.
+//! - [`Call`] is a tool call, a prompt or a resource. Awaiting it runs all its
+//!   rounds; [`Call::start`] stops at the first question and hands out a
+//!   [`PausedCall`], plain data that another process can resume days later.
+//! - [`TaskHandle`] is a call that goes on at the server, [`Subscription`] a
+//!   stream of changes, [`Pages`] a list.
+//! - [`oauth`] gets and keeps the access tokens of protected servers; give it
+//!   to [`Builder::auth`].
+//!
+//! # What it insists on
+//!
+//! - Answers are checked against the question before they are sent, and go to
+//!   nobody but the server that asked.
+//! - Request state is handed back as it came, with the very next request and
+//!   with no other. Nothing here can look inside.
+//! - A server that is busy, broken or unreachable is never taken for an old
+//!   one.
+//! - Messages, rounds, pages and time are bounded, whatever the server does;
+//!   the time that a person takes to answer does not count.
+//! - An [`Error`] says what happened, who must act, and has a page that says
+//!   how.
 
 mod clock;
 mod tls;

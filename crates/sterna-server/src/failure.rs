@@ -40,6 +40,8 @@ pub(crate) enum Failure {
     TimedOut,
     /// The tool failed, in words for the model.
     Tool(String),
+    /// The client did not answer what it was asked; says why, for the model too.
+    Unanswered(&'static str),
     /// There is nothing of that name.
     Unknown(Kind),
     /// There is no such method.
@@ -94,6 +96,7 @@ impl Failure {
             ),
             Self::TimedOut => internal(StatusCode::GATEWAY_TIMEOUT, "The call took too long"),
             Self::Tool(_) => internal(StatusCode::OK, "The request was not served"),
+            Self::Unanswered(why) => internal(StatusCode::OK, why),
             Self::Unknown(kind) => (StatusCode::OK, unknown(kind)),
             // HTTP-S12
             Self::UnknownMethod => (

@@ -27,16 +27,25 @@ pub(super) struct Verdict {
 impl Verdict {
     pub(super) fn read(folder: &Path) -> Result<Self> {
         let mut verdict = Self::default();
+        verdict.collect(folder)?;
+        verdict.complaints.sort();
+        Ok(verdict)
+    }
+
+    /// Reads the checks of every scenario below `folder`; the name of a
+    /// scenario may hold a slash.
+    fn collect(&mut self, folder: &Path) -> Result<()> {
         let entries = std::fs::read_dir(folder)
             .with_context(|| format!("the suite wrote nothing to {}", folder.display()))?;
         for entry in entries {
-            let checks = entry?.path().join("checks.json");
-            if checks.is_file() {
-                verdict.add(&checks)?;
+            let path = entry?.path();
+            if path.is_dir() {
+                self.collect(&path)?;
+            } else if path.ends_with("checks.json") {
+                self.add(&path)?;
             }
         }
-        verdict.complaints.sort();
-        Ok(verdict)
+        Ok(())
     }
 
     fn add(&mut self, file: &Path) -> Result<()> {

@@ -27,22 +27,25 @@ enum Role {
     Both,
     /// The client, against our server.
     Client,
+    /// The server, against our client.
+    Server,
 }
 
 impl Role {
-    const ALL: [Self; 2] = [Self::Both, Self::Client];
+    const ALL: [Self; 3] = [Self::Both, Self::Client, Self::Server];
 
     const fn title(self) -> &'static str {
         match self {
             Self::Both => "their clients against their own servers",
             Self::Client => "their clients against our server",
+            Self::Server => "our client against their servers",
         }
     }
 
     const fn eras(self) -> &'static [Era] {
         match self {
             Self::Both => &[Era::Modern, Era::Legacy],
-            Self::Client => &[Era::Modern],
+            Self::Client | Self::Server => &[Era::Modern],
         }
     }
 }
@@ -104,4 +107,9 @@ pub(crate) fn run(only: Option<&str>) -> Result<()> {
 /// Our own server with the contract.
 fn our_server() -> Command {
     Command::new(target_dir().join("debug/interop"))
+}
+
+/// Our own client that runs the cases.
+fn our_client() -> Command {
+    Command::new(target_dir().join("debug/interop_client"))
 }

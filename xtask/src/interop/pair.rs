@@ -12,7 +12,7 @@ use super::cases::{self, Case, Outcome};
 use super::differences;
 use super::peer::Peer;
 use super::tap::Tap;
-use super::{Era, Role, our_server};
+use super::{Era, Role, our_client, our_server};
 use crate::listening::Listening;
 
 /// No case takes this long, not even on a busy machine.
@@ -40,6 +40,7 @@ impl Pair<'_> {
         let (mut server, mut client) = match self.role {
             Role::Both => (self.peer.server(), self.peer.client()),
             Role::Client => (our_server(), self.peer.client()),
+            Role::Server => (self.peer.server(), our_client()),
         };
         let server = Listening::start(&mut server)?;
         let tap = Tap::before(server.url())?;
@@ -48,7 +49,7 @@ impl Pair<'_> {
             .args([tap.url(), self.era.word()])
             .stdout(Stdio::piped())
             .spawn()
-            .with_context(|| format!("cannot start the {} client", self.peer.name))?;
+            .with_context(|| format!("cannot start the client for {}", self.peer.name))?;
         let lines = lines(&mut client);
         let cells = cases
             .iter()

@@ -75,9 +75,15 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-store-sqlite",
         ],
     ),
+    ("conformance-client", &["sterna-protocol", "sterna-client"]),
     (
         "examples",
-        &["sterna-protocol", "sterna-seal", "sterna-server"],
+        &[
+            "sterna-protocol",
+            "sterna-seal",
+            "sterna-server",
+            "sterna-client",
+        ],
     ),
     ("xtask", &[]),
 ];

@@ -84,6 +84,9 @@ impl Answers {
                 _ => Err(nobody.into()),
             },
             InputRequest::CreateMessage(create) => {
+                if create.params.check().is_err() {
+                    return Err(Fault::Broken("a conversation that no model would take").into());
+                }
                 let tools = create.params.tools.is_some() || create.params.tool_choice.is_some();
                 let handler = self.sample.as_ref();
                 let able = handler.filter(|_| self.samples_with_tools || !tools);

@@ -14,7 +14,7 @@ use sterna_protocol::tasks::{self, CreateTaskResult};
 use super::hearing::Listeners;
 use super::{Reply, Subject};
 use crate::core::{Core, Meta};
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, printable};
 use crate::wire::Patience;
 
 /// A request and where it stands.
@@ -45,6 +45,13 @@ impl<T: Reply> Flow<T> {
         // MRTR-C6: both are for this request and for no later one.
         let (responses, state) = (self.responses.take(), self.state.take());
         let mut refreshed = false;
+        // TOOL-C4: what is called is told, with what is not.
+        tracing::debug!(
+            method = self.subject.method(),
+            name = printable(self.subject.name()),
+            round = self.rounds,
+            "call"
+        );
         loop {
             let meta = Meta {
                 capabilities: self.capabilities.clone(),
@@ -83,15 +90,18 @@ impl<T: Reply> Flow<T> {
         }
     }
 
-    /// Refuses questions that were never allowed.
+    /// Refuses questions that were never allowed, and more than anybody asks.
     pub(crate) fn check(&self, required: &InputRequired) -> Result<(), Error> {
+        if required.requests().len() > MOST_QUESTIONS {
+            return Err(Fault::Broken("more questions than anybody asks at once").into());
+        }
         let undeclared = required.requests().iter().find(|(_, request)| {
             let needed = request.required_capabilities();
             self.capabilities.missing(&needed).is_some()
         });
         match undeclared {
             Some((key, request)) => Err(Fault::NoHandler {
-                key: crate::error::printable(key),
+                key: printable(key),
                 method: request.method(),
             }
             .into()),
@@ -119,3 +129,6 @@ fn is_mismatch(error: &Error) -> bool {
     let found = error.rpc().map(ProtocolError::find);
     matches!(found, Some(Ok(Some(ProtocolError::HeaderMismatch))))
 }
+
+/// Every question may open a window in front of somebody.
+const MOST_QUESTIONS: usize = 100;

@@ -11,7 +11,7 @@ use super::hearing::Listeners;
 use super::{Reply, run, v1};
 use crate::answers::check;
 use crate::client::Client;
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, printable};
 use crate::tasks::TaskHandle;
 
 /// How far a call came.
@@ -119,7 +119,7 @@ impl<T: Reply> PausedCall<T> {
     /// The server did not ask that, or the answer does not fit the question.
     pub fn answer(&mut self, key: &str, response: impl Into<InputResponse>) -> Result<(), Error> {
         let unknown = || Fault::UnknownQuestion {
-            key: crate::error::printable(key),
+            key: printable(key),
         };
         let request = self.questions.get(key).ok_or_else(unknown)?;
         let response = check(key, request, response.into())?;
@@ -136,7 +136,7 @@ impl<T: Reply> PausedCall<T> {
     /// refused it, it can be resumed again.
     pub async fn resume(&self, client: &Client) -> Result<Step<T>, Error> {
         if let Some((key, _)) = self.open().next() {
-            let key = crate::error::printable(key);
+            let key = printable(key);
             return Err(Fault::OpenQuestion { key }.into());
         }
         let (flow, limits) = self.next_round(client)?;

@@ -8,6 +8,7 @@ use sterna_protocol::jsonrpc::Message;
 
 use super::servant::Servant;
 use crate::call::Pacing;
+use crate::error::ErrorKind;
 use crate::transport::Exchange;
 use crate::wire::Wire;
 
@@ -22,6 +23,8 @@ pub(super) async fn listen(wire: Arc<Wire>, servant: Servant) {
                 }
             }
             Ok(None) => return,
+            // A server that does not want to be listened to is left alone.
+            Err(error) if error.kind() != ErrorKind::Unavailable => return,
             Err(error) => tracing::debug!(%error, "the server's own stream is not there"),
         }
         tokio::time::sleep(pacing.next()).await;

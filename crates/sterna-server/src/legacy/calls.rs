@@ -60,7 +60,7 @@ pub(super) async fn run<T: Serialize + Send + 'static>(
         mistake: OnceLock::new(),
         becoming: Becoming::default(),
     });
-    let name = wanted.target.name.clone();
+    let (method, name) = (wanted.target.method, wanted.target.name.clone());
     let round = Round {
         core: Arc::clone(&core),
         request,
@@ -81,6 +81,11 @@ pub(super) async fn run<T: Serialize + Send + 'static>(
     let outcome = outcome.and_then(|mut result| {
         finish(&core, &name, &mut result)?;
         Ok(result)
+    });
+    let outcome = outcome.map_err(|failure| match failure {
+        // A model can act on it; prompts and resources have none to tell.
+        Failure::Unanswered(why) if method == "tools/call" => Failure::Tool(why.to_owned()),
+        failure => failure,
     });
     Some(answer(id, outcome))
 }

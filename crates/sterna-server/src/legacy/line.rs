@@ -18,7 +18,7 @@ use sterna_protocol::sse::Frame;
 use sterna_protocol::version::ProtocolVersion;
 use tokio::sync::oneshot;
 
-use super::live::{Answered, Live, gone};
+use super::live::{Answered, GONE, Live};
 use crate::changes;
 use crate::edge::Outbox;
 use crate::failure::Failure;
@@ -111,10 +111,10 @@ impl Future for Asking {
                 Poll::Ready(Ok(RawJson::from(json!({"action": "cancel"}))))
             }
             Ok(Err(_)) => {
-                let text = "The client refused what it was asked for.";
-                Poll::Ready(Err(Failure::Tool(text.to_owned())))
+                let why = "The client refused what it was asked for.";
+                Poll::Ready(Err(Failure::Unanswered(why)))
             }
-            Err(_) => Poll::Ready(Err(gone())),
+            Err(_) => Poll::Ready(Err(GONE)),
         }
     }
 }

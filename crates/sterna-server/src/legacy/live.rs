@@ -88,7 +88,7 @@ impl Live {
         let (answer, answered) = oneshot::channel();
         let mut state = self.lock();
         if state.deaf {
-            return Err(gone());
+            return Err(GONE);
         }
         if state.questions.len() >= MOST_QUESTIONS {
             return Err(Failure::Crowded);
@@ -140,9 +140,7 @@ pub(super) async fn stop(stopped: oneshot::Receiver<()>) {
 }
 
 /// Why a question has no answer that nobody can give.
-pub(super) fn gone() -> Failure {
-    Failure::Tool("The client is gone.".to_owned())
-}
+pub(super) const GONE: Failure = Failure::Unanswered("The client is gone.");
 
 /// Questions that one session may have open: no person answers more at once.
 const MOST_QUESTIONS: usize = 32;

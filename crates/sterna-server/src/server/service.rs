@@ -139,6 +139,23 @@ impl Service {
     /// # Cancel safety
     ///
     /// Dropping the future drops every call.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use sterna_server::Server;
+    ///
+    /// let input = br#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{
+    ///     "protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
+    /// let input = String::from_utf8(input.to_vec())?.replace('\n', "");
+    /// let mut output = Vec::new();
+    /// let service = Server::new("echo", "1.0.0").build()?;
+    /// service.serve_lines(input.as_bytes(), &mut output).await?;
+    /// assert!(output.ends_with(b"\n"));
+    /// # Ok(()) }
+    /// ```
     pub async fn serve_lines<R, W>(self, reader: R, writer: W) -> Result<(), StartError>
     where
         R: AsyncRead + Unpin + Send,

@@ -6,6 +6,7 @@ mod eras;
 mod lines;
 mod listen;
 mod paused;
+mod real;
 mod rounds;
 mod scripted;
 mod sessions;

@@ -149,7 +149,7 @@ async fn lists_are_fetched_page_by_page_with_the_servers_cursors() {
 #[tokio::test]
 async fn what_is_no_answer_is_a_typed_error() {
     type Case = (&'static str, fn(&Value) -> Reply);
-    let cases: [Case; 8] = [
+    let cases: [Case; 9] = [
         ("unknown resultType", |id| {
             result(id, json!({"resultType": "partial", "content": []}))
         }),
@@ -160,6 +160,15 @@ async fn what_is_no_answer_is_a_typed_error() {
             result(
                 id,
                 json!({"resultType": "input_required", "inputRequests": {"a": null}}),
+            )
+        }),
+        ("101 questions", |id| {
+            let questions: serde_json::Map<_, _> = (0..101)
+                .map(|number| (number.to_string(), json!({"method": "roots/list"})))
+                .collect();
+            result(
+                id,
+                json!({"resultType": "input_required", "inputRequests": questions}),
             )
         }),
         ("a task", |id| {
@@ -193,6 +202,7 @@ async fn what_is_no_answer_is_a_typed_error() {
         unknown resultType: Peer the server's message cannot be read (MR0503)
         neither question nor state: Peer the server's message cannot be read (MR0503)
         null question: Peer the server's message cannot be read (MR0503)
+        101 questions: Peer the server sent something that is no answer: more questions than anybody asks at once (MR0503)
         a task: Peer the server sent something that is no answer: a task nobody asked for (MR0503)
         another id: Peer the server sent something that is no answer: the answer to another request (MR0503)
         not JSON: Peer the server's message cannot be read (MR0503)

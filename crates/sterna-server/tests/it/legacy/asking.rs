@@ -113,6 +113,7 @@ pub(crate) fn server() -> Server {
         .tool("denied", "Goes on without", denied)
         .offer(Tool::low_level("low_level", "Asks twice", low_level))
         .prompt("brief", "Asks for whom", brief)
+        .prompt("poem", "Has a model write", model)
         .resource("test://secret", "secret", secret)
 }
 
@@ -240,11 +241,20 @@ async fn an_answer_that_does_not_fit_is_asked_for_again() {
 #[tokio::test]
 async fn a_client_that_refuses_a_request_gives_no_answer() {
     let session = Session::of(server()).await;
-    for (tool, expected) in [
-        ("name", "error: The user did not answer."),
-        ("model", "error: The client refused what it was asked for."),
+    for (method, name, expected) in [
+        ("tools/call", "name", "error: The user did not answer."),
+        (
+            "tools/call",
+            "model",
+            "error: The client refused what it was asked for.",
+        ),
+        (
+            "prompts/get",
+            "poem",
+            "-32603 \"The client refused what it was asked for.\"",
+        ),
     ] {
-        let mut stream = session.start("tools/call", json!({"name": tool})).await;
+        let mut stream = session.start(method, json!({"name": name})).await;
         let question = next(&mut stream).await;
         let error = json!({"code": -1, "message": "no"});
         let refusal = json!({"jsonrpc": "2.0", "id": question["id"], "error": error});

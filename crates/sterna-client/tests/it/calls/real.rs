@@ -1,0 +1,124 @@
+//! This client against this workspace's own server.
+
+use std::net::TcpListener;
+
+use expect_test::expect;
+use sterna_client::{Client, PausedCall, Step};
+use sterna_protocol::content::ContentBlock;
+use sterna_protocol::elicitation::{ElicitContent, ElicitResult};
+use sterna_protocol::roots::Root;
+use sterna_protocol::tool::CallToolResult;
+use sterna_server::{Cx, Refused, RequestError, Server, ToolError, Uri};
+use tokio::task::JoinSet;
+
+use super::rounds::text;
+
+async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    let first: String = cx.ask("first", "First name?").await?;
+    let last: String = cx.ask("last", "Last name?").await?;
+    Ok(format!("Hello, {first} {last}!"))
+}
+
+async fn both(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    let (name, roots) = tokio::join!(cx.ask::<String>("name", "Name?"), cx.roots("roots"));
+    Ok(format!("{} works on {}", name?, roots?[0].uri))
+}
+
+async fn brief(cx: Cx<'_>, (): ()) -> Result<String, RequestError> {
+    let audience: String = cx.ask("audience", "For whom?").await?;
+    Ok(format!("A brief for {audience}"))
+}
+
+async fn note(cx: Cx<'_>, _: Uri) -> Result<String, RequestError> {
+    let pin: String = cx.ask("pin", "PIN?").await?;
+    Ok(format!("unlocked with {pin}"))
+}
+
+/// A server that lives as long as the set.
+fn serve(tasks: &mut JoinSet<()>) -> String {
+    let server = Server::new("real", "1")
+        .tool("greet", "Greets", greet)
+        .tool("both", "Asks two things at once", both)
+        .prompt("brief", "Writes a brief", brief)
+        .resource("note://1", "note", note);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let server = server.build().unwrap();
+    tasks.spawn(async move {
+        let forever = std::future::pending();
+        server.serve_on(listener, forever).await.unwrap();
+    });
+    url
+}
+
+fn answer(key: &str) -> ElicitResult {
+    let text = match key {
+        "first" => "Ada",
+        "last" => "Lovelace",
+        other => other,
+    };
+    ElicitResult::accept(ElicitContent::from_iter([("value", text)]))
+}
+
+#[tokio::test]
+async fn tools_prompts_and_resources_ask_over_as_many_rounds_as_they_need() {
+    let mut tasks = JoinSet::new();
+    let url = serve(&mut tasks);
+    let client = Client::builder(&url)
+        .on_form(|question| async move {
+            let field = question.params.requested_schema.properties.iter().next();
+            let field = field.map(|(name, _)| name.to_owned()).unwrap();
+            let ElicitResult { content, .. } = answer(&question.key);
+            let text = content.unwrap().get("value").cloned().unwrap();
+            Ok(ElicitResult::accept(ElicitContent::from_iter([(
+                field, text,
+            )])))
+        })
+        .roots([Root::new("file:///srv")])
+        .connect()
+        .await
+        .unwrap();
+
+    expect!["Hello, Ada Lovelace!"].assert_eq(text(&client.call("greet").await.unwrap()));
+    expect!["name works on file:///srv"].assert_eq(text(&client.call("both").await.unwrap()));
+    let brief = client.prompt("brief").await.unwrap();
+    match &brief.messages[0].content {
+        ContentBlock::Text(said) => expect!["A brief for audience"].assert_eq(&said.text),
+        other => panic!("{other:?}"),
+    }
+    let note = client.read("note://1").await.unwrap();
+    let shown = serde_json::to_value(&note.contents[0]).unwrap();
+    assert_eq!(shown["text"], "unlocked with pin");
+    let tools = client.tools().all().await.unwrap();
+    assert_eq!(tools.len(), 2);
+}
+
+#[tokio::test]
+async fn a_call_is_paused_stored_and_finished_round_by_round() {
+    let mut tasks = JoinSet::new();
+    let url = serve(&mut tasks);
+    let client = Client::connect(&url).await.unwrap();
+    let mut step = client.call("greet").start().await.unwrap();
+    let mut asked = Vec::new();
+    let result = loop {
+        let paused = match step {
+            Step::Complete(result) => break result,
+            Step::InputRequired(paused) => paused,
+            other => panic!("{other:?}"),
+        };
+        let stored = serde_json::to_string(&paused).unwrap();
+        let mut paused: PausedCall<CallToolResult> = serde_json::from_str(&stored).unwrap();
+        let open: Vec<_> = paused.open().map(|(key, _)| key.to_owned()).collect();
+        for key in open {
+            let question = serde_json::to_value(paused.questions().get(&key).unwrap()).unwrap();
+            let fields = question["params"]["requestedSchema"]["properties"].as_object();
+            let field = fields.unwrap().keys().next().unwrap().clone();
+            let content = ElicitContent::from_iter([(field, key.as_str())]);
+            paused.answer(&key, ElicitResult::accept(content)).unwrap();
+            asked.push(key);
+        }
+        step = paused.resume(&client).await.unwrap();
+    };
+    assert_eq!(asked, ["first", "last"]);
+    expect!["Hello, first last!"].assert_eq(text(&result));
+}
