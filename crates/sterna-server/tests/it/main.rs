@@ -5,6 +5,7 @@ mod desk;
 mod issuer;
 mod wire;
 
+mod allocations;
 mod http2;
 mod keys;
 mod limits;
