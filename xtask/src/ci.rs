@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::shell::{command, finish};
-use crate::{test, tidy};
+use crate::{speed, test, tidy};
 
 pub(crate) fn run() -> Result<()> {
     stage("fmt", || cargo(&["fmt", "--all", "--check"]))?;
@@ -27,7 +27,8 @@ pub(crate) fn run() -> Result<()> {
                 .env("RUSTDOCFLAGS", "-D warnings"),
         )
     })?;
-    stage("tests", test::run)
+    stage("tests", test::run)?;
+    stage("instructions", || speed::callgrind(false))
 }
 
 fn cargo(args: &[&str]) -> Result<()> {
