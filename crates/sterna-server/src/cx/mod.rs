@@ -76,20 +76,15 @@ impl<'a> Cx<'a> {
     where
         T: JsonSchema + DeserializeOwned + Send + 'static,
     {
-        let form = match Form::of::<T>() {
+        let form = match Form::known::<T>() {
             Ok(form) => form,
             Err(mistake) => {
                 self.request.mistaken(mistake);
                 return Ask::never();
             }
         };
-        let schema = form.schema(key);
-        let field = key.to_owned();
-        let reader = Reader::Form {
-            schema: schema.clone(),
-            read: Box::new(move |content| form.read(&field, content)),
-        };
-        let params = ElicitRequestFormParams::new(message, schema);
+        let params = ElicitRequestFormParams::new(message, form.schema(key));
+        let reader = Reader::form(form, key);
         self.put(key, InputRequest::elicit(params), reader)
     }
 

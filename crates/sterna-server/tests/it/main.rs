@@ -5,6 +5,7 @@ mod desk;
 mod issuer;
 mod wire;
 
+mod allocations;
 mod guards;
 mod http2;
 mod keys;
