@@ -109,7 +109,9 @@ async fn memory(server: &Competitor) -> Result<Memory> {
     ask(PAUSED / 16).await?;
     let after = process.rss()?;
     let mut connection = crate::connection::Connection::open(process.address).await?;
-    let asked = connection.send(&Scenario::Mrtr2.first()).await?;
+    let asked = connection
+        .send(&Scenario::Mrtr2.first(process.address))
+        .await?;
     Ok(Memory {
         server: server.name.clone(),
         idle_kib: idle,

@@ -74,7 +74,7 @@ async fn worker(
     start: Instant,
     extent: Extent,
 ) -> Result<(Vec<u32>, usize)> {
-    let first = scenario.first();
+    let first = scenario.first(address);
     let mut connection = Connection::open(address).await?;
     let mut latencies = Vec::with_capacity(1 << 14);
     let mut errors = 0;
@@ -84,7 +84,15 @@ async fn worker(
         Extent::Count(count) => runs < count,
     } {
         runs += 1;
-        let run = once(&mut connection, scenario, flows, &first, &mut latencies).await;
+        let run = once(
+            &mut connection,
+            address,
+            scenario,
+            flows,
+            &first,
+            &mut latencies,
+        )
+        .await;
         if let Err(error) = run {
             if errors == 0 {
                 eprintln!("{address} {}: {error:#}", scenario.name());
@@ -98,6 +106,7 @@ async fn worker(
 
 async fn once(
     connection: &mut Connection,
+    address: SocketAddr,
     scenario: Scenario,
     flows: Flows,
     first: &[u8],
@@ -108,7 +117,7 @@ async fn once(
     latencies.push(nanos(start));
     scenario.check(answer)?;
     if scenario == Scenario::Mrtr2 && flows == Flows::Finished {
-        let retry = wire::retry(answer)?;
+        let retry = wire::retry(address, answer)?;
         let start = Instant::now();
         let answer = connection.send(&retry).await?;
         latencies.push(nanos(start));

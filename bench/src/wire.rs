@@ -1,5 +1,7 @@
 //! The requests of the benchmark, and whether an answer is the right one.
 
+use std::net::SocketAddr;
+
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 
@@ -27,12 +29,12 @@ impl Scenario {
     }
 
     /// The request that begins it.
-    pub fn first(self) -> Vec<u8> {
+    pub fn first(self, host: SocketAddr) -> Vec<u8> {
         match self {
-            Self::Plain => call("echo", ""),
-            Self::Mrtr2 => call("ask", ""),
-            Self::List => request("tools/list", None, ""),
-            Self::Discover => request("server/discover", None, ""),
+            Self::Plain => call(host, "echo", ""),
+            Self::Mrtr2 => call(host, "ask", ""),
+            Self::List => request(host, "tools/list", None, ""),
+            Self::Discover => request(host, "server/discover", None, ""),
         }
     }
 
@@ -48,13 +50,13 @@ impl Scenario {
 }
 
 /// The second request of [`Scenario::Mrtr2`], with the state of the first answer.
-pub fn retry(answer: &[u8]) -> Result<Vec<u8>> {
+pub fn retry(host: SocketAddr, answer: &[u8]) -> Result<Vec<u8>> {
     let state = state(answer)?;
     let key = string_after(answer, r#""inputRequests":{""#)?;
     let more = format!(
         r#","requestState":"{state}","inputResponses":{{"{key}":{{"action":"accept","content":{{"name":"{NAME}"}}}}}}"#
     );
-    Ok(call("ask", &more))
+    Ok(call(host, "ask", &more))
 }
 
 /// Checks the answer to the second request.
@@ -82,19 +84,19 @@ fn contains(answer: &[u8], part: &str) -> Result<()> {
     Ok(())
 }
 
-fn call(tool: &str, more: &str) -> Vec<u8> {
+fn call(host: SocketAddr, tool: &str, more: &str) -> Vec<u8> {
     let params = format!(r#","name":"{tool}","arguments":{{"message":"{MESSAGE}"}}{more}"#);
-    request("tools/call", Some(tool), &params)
+    request(host, "tools/call", Some(tool), &params)
 }
 
-fn request(method: &str, name: Option<&str>, params: &str) -> Vec<u8> {
+fn request(host: SocketAddr, method: &str, name: Option<&str>, params: &str) -> Vec<u8> {
     let body = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"_meta":{META}{params}}}}}"#
     );
     let name = name.map_or_else(String::new, |name| format!("mcp-name: {name}\r\n"));
     let length = body.len();
     format!(
-        "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n\
+        "POST /mcp HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n\
          accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n\
          mcp-method: {method}\r\n{name}content-length: {length}\r\n\r\n{body}"
     )

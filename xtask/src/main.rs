@@ -5,6 +5,7 @@
     reason = "a command-line tool talks to a person"
 )]
 
+mod chaos;
 mod ci;
 mod conformance;
 mod flow;
@@ -40,6 +41,12 @@ enum Task {
         /// Keep the counts as those to compare with
         #[arg(long)]
         update: bool,
+    },
+    /// Kill, stop and cut off servers while clients watch (needs PostgreSQL)
+    Chaos {
+        /// How long each store is tormented; half a minute unless said otherwise
+        #[arg(long)]
+        minutes: Option<u64>,
     },
     /// Run every check that guards a change: fmt, clippy, tidy, docs, tests
     Ci,
@@ -83,6 +90,7 @@ fn main() -> Result<()> {
     match Args::parse().task {
         Task::Bench { options } => speed::bench(&options),
         Task::Callgrind { update } => speed::callgrind(update),
+        Task::Chaos { minutes } => chaos::run(minutes.map_or(chaos::SHORT, |minutes| minutes * 60)),
         Task::Ci => ci::run(),
         Task::Conformance { part, scenario } => conformance::run(part, scenario.as_deref()),
         Task::Flow { programs, seed } => flow::run(programs, seed),

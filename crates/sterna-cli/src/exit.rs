@@ -12,6 +12,18 @@ pub(crate) enum Exit {
     Failed = 1,
     /// It was not called the way it can be called.
     Usage = 2,
+    /// The tool ran and returned an error.
+    ToolError = 3,
+    /// The call waits for input that nobody is there to give.
+    InputRequired = 4,
+    /// The user declined or cancelled.
+    Declined = 5,
+    /// The server wants to know who is calling.
+    Unauthorized = 6,
+    /// The server cannot be reached, or speaks no version that we speak.
+    Unreachable = 7,
+    /// It took longer than `--timeout`.
+    TimedOut = 124,
 }
 
 impl From<Exit> for ExitCode {

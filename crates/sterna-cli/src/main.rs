@@ -5,9 +5,23 @@ mod args;
 mod exit;
 
 mod clock;
+mod config;
 mod duration;
+mod environment;
+mod headers;
+mod private_file;
+mod progress;
 mod screen;
 mod table;
+
+mod arguments;
+mod ask;
+mod rounds;
+mod session;
+mod target;
+
+mod client;
+mod demo;
 
 mod generate;
 mod keys;
@@ -35,9 +49,19 @@ fn main() -> ExitCode {
 
 fn run(command: Command, screen: Screen) -> Result<Exit, Failure> {
     match command {
+        Command::Call(args) => session::block_on(client::call(*args, screen)),
+        Command::Complete(args) => session::block_on(client::complete(*args, screen)),
         Command::Completions { shell } => generate::completions(shell, screen),
+        Command::Demo(args) => session::block_on(demo::run(args, screen)),
+        Command::DemoReplica(args) => session::block_on(demo::replica(args)),
+        Command::Discover(args) => session::block_on(client::discover(*args, screen)),
+        Command::Doctor(args) => session::block_on(client::doctor(*args, screen)),
         Command::Keys(command) => keys::run(command, screen),
+        Command::List(args) => session::block_on(client::list(*args, screen)),
         Command::Man => generate::man(screen),
+        Command::Prompt(args) => session::block_on(client::prompt(*args, screen)),
+        Command::Read(args) => session::block_on(client::read(*args, screen)),
+        Command::Resume(args) => session::block_on(client::resume(*args, screen)),
         Command::Token(command) => token::run(command, screen),
     }
 }

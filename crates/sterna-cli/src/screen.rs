@@ -14,6 +14,7 @@ pub(crate) struct Screen {
     /// Results are JSON, one value on stdout and nothing else there.
     pub(crate) json: bool,
     pub(crate) quiet: bool,
+    pub(crate) verbose: bool,
 }
 
 impl Screen {
@@ -21,7 +22,13 @@ impl Screen {
         Self {
             json: global.json,
             quiet: global.quiet,
+            verbose: global.verbose,
         }
+    }
+
+    /// Whether a person is there to be asked.
+    pub(crate) fn is_interactive() -> bool {
+        io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
     /// Writes the result: `json` for programs, `text` for people.
@@ -48,6 +55,18 @@ impl Screen {
         if !self.quiet {
             write_err(message.as_ref());
         }
+    }
+
+    /// Tells the user more, if they want to hear more.
+    pub(crate) fn detail(&self, message: impl AsRef<str>) {
+        if self.verbose {
+            write_err(message.as_ref());
+        }
+    }
+
+    /// Says what is asked; a question is heard however quiet it is.
+    pub(crate) fn ask(&self, message: impl AsRef<str>) {
+        write_err(message.as_ref());
     }
 
     /// Tells why the command ends, and what to do.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use http::Uri;
 use rustls::crypto::ring;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use sterna_server::auth::{JwksSource, Loading};
 use tokio_rustls::TlsConnector;
@@ -34,6 +36,25 @@ impl JwksUrl {
             if roots.is_empty() {
                 return Err(UrlError::NoRoots);
             }
+        }
+        Self::with_roots(url, roots)
+    }
+
+    /// Fetches from `url`, trusting the authorities whose certificates are in
+    /// `pem` and no others: for an authorization server inside a company.
+    ///
+    /// # Errors
+    ///
+    /// [`UrlError::NoRoots`] when there is no certificate in `pem`.
+    pub fn trusting(url: &str, pem: &[u8]) -> Result<Self, UrlError> {
+        let mut roots = RootCertStore::empty();
+        for certificate in CertificateDer::pem_slice_iter(pem) {
+            let certificate = certificate.map_err(|error| UrlError::Tls(error.into()))?;
+            let added = roots.add(certificate);
+            added.map_err(|error| UrlError::Tls(error.into()))?;
+        }
+        if roots.is_empty() {
+            return Err(UrlError::NoRoots);
         }
         Self::with_roots(url, roots)
     }
@@ -70,8 +91,8 @@ pub enum UrlError {
     /// The address is neither `https` nor `http` on this machine.
     #[error("{0:?} is neither an https address nor an http address on this machine")]
     Address(String),
-    /// This machine trusts no certificates.
-    #[error("this machine trusts no certificate authority")]
+    /// There is no certificate to trust.
+    #[error("there is no certificate authority to trust")]
     NoRoots,
     /// TLS could not be set up.
     #[error("TLS could not be set up")]

@@ -1,6 +1,8 @@
 //! What a token is tied to: where, who and what was asked for.
 
 use std::fmt;
+use std::hash::{DefaultHasher, Hasher};
+use std::sync::OnceLock;
 
 use crate::canonical::{CanonicalError, canonical};
 use crate::digest::{DIGEST_LEN, Digest};
@@ -9,8 +11,8 @@ use crate::digest::{DIGEST_LEN, Digest};
 /// sealed with.
 ///
 /// Built once for a request and used both to open the state that came with it
-/// and to seal the state that goes back. It holds digests only, so a log that
-/// prints it tells nothing.
+/// and to seal the state that goes back. What it ties to is digested when a
+/// token is at hand: most requests end without one.
 ///
 /// # Examples
 ///
@@ -26,10 +28,16 @@ use crate::digest::{DIGEST_LEN, Digest};
 /// assert_eq!(asked, retried);
 /// # Ok::<(), sterna_seal::CanonicalError>(())
 /// ```
-#[derive(Clone, Copy, Eq, PartialEq)]
+#[derive(Clone)]
 pub struct Binding {
     realm: Realm,
-    seal: BindingSeal,
+    principal: Principal,
+    /// The method, then the name.
+    target: String,
+    method_len: usize,
+    /// In their canonical spelling.
+    arguments: Option<Vec<u8>>,
+    seal: OnceLock<BindingSeal>,
 }
 
 /// What a token itself carries of its binding, in 41 bytes.
@@ -64,25 +72,16 @@ impl Binding {
     pub fn new(
         realm: &Realm,
         principal: &Principal,
-        target: &Target,
+        target: &Target<'_>,
         arguments: Option<&str>,
     ) -> Result<Self, CanonicalError> {
-        let arguments = arguments.map(canonical).transpose()?;
-        let digest = Digest::new("sterna binding v1")
-            .part(&[u8::from(principal.is_named)])
-            .part(&principal.digest)
-            .part(&target.digest)
-            .optional(arguments.as_deref())
-            .finish();
-        let seal = BindingSeal {
-            is_named: principal.is_named,
-            principal: principal.mark(),
-            target: target.mark(),
-            digest: first(&digest),
-        };
         Ok(Self {
             realm: *realm,
-            seal,
+            principal: *principal,
+            target: [target.method, target.name].concat(),
+            method_len: target.method.len(),
+            arguments: arguments.map(canonical).transpose()?,
+            seal: OnceLock::new(),
         })
     }
 
@@ -91,9 +90,47 @@ impl Binding {
     }
 
     pub(crate) fn seal(&self) -> &BindingSeal {
-        &self.seal
+        self.seal.get_or_init(|| {
+            let Principal { is_named, digest } = self.principal;
+            let (method, name) = self.target.split_at(self.method_len);
+            let target = Target::new(method, name).digest();
+            let all = Digest::new("sterna binding v1")
+                .part(&[u8::from(is_named)])
+                .part(&digest)
+                .part(&target)
+                .optional(self.arguments.as_deref())
+                .finish();
+            BindingSeal {
+                is_named,
+                principal: first(&digest),
+                target: first(&target),
+                digest: first(&all),
+            }
+        })
+    }
+
+    /// A number that other bindings do not have, unless by a chance of 2⁻⁶⁴ or
+    /// by the hard work of somebody who knows both.
+    pub(crate) fn mark(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(&self.realm.digest);
+        hasher.write_u8(u8::from(self.principal.is_named));
+        hasher.write(&self.principal.digest);
+        hasher.write_usize(self.method_len);
+        hasher.write_usize(self.target.len());
+        hasher.write(self.target.as_bytes());
+        hasher.write(self.arguments.as_deref().unwrap_or_default());
+        hasher.finish()
     }
 }
+
+impl PartialEq for Binding {
+    fn eq(&self, other: &Self) -> bool {
+        self.realm == other.realm && self.seal() == other.seal()
+    }
+}
+
+impl Eq for Binding {}
 
 impl fmt::Debug for Binding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -181,26 +218,30 @@ impl fmt::Debug for Principal {
 
 /// What is called: a method and the name of its object, such as a tool.
 #[derive(Clone, Copy, Eq, PartialEq)]
-pub struct Target {
-    digest: [u8; DIGEST_LEN],
+pub struct Target<'a> {
+    method: &'a str,
+    name: &'a str,
 }
 
-impl Target {
-    /// A server makes one for each thing it offers, once.
-    pub fn new(method: &str, name: &str) -> Self {
-        let digest = Digest::new("sterna target v1")
-            .part(method.as_bytes())
-            .part(name.as_bytes())
-            .finish();
-        Self { digest }
+impl<'a> Target<'a> {
+    /// The object `name` of `method`.
+    pub const fn new(method: &'a str, name: &'a str) -> Self {
+        Self { method, name }
+    }
+
+    fn digest(&self) -> [u8; DIGEST_LEN] {
+        Digest::new("sterna target v1")
+            .part(self.method.as_bytes())
+            .part(self.name.as_bytes())
+            .finish()
     }
 
     pub(crate) fn mark(&self) -> [u8; MARK_LEN] {
-        first(&self.digest)
+        first(&self.digest())
     }
 }
 
-impl fmt::Debug for Target {
+impl fmt::Debug for Target<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Target(..)")
     }

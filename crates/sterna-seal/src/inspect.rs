@@ -100,7 +100,7 @@ impl Inspection {
     }
 
     /// Whether it was sealed for `target`.
-    pub fn is_of_target(&self, target: &Target) -> bool {
+    pub fn is_of_target(&self, target: &Target<'_>) -> bool {
         self.binding.target == target.mark()
     }
 

@@ -4,6 +4,7 @@ use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use sterna_flow::{Engine, Limits};
@@ -12,12 +13,14 @@ use sterna_protocol::legacy::InitializeResult;
 use sterna_protocol::meta::ResultMeta;
 use sterna_seal::{Budget, Lifetimes, Realm, SharedKeyring};
 
+use crate::around::Around;
 use crate::changes::Changes;
 use crate::edge::Shutdown;
 use crate::legacy::Desk;
 use crate::modern::Lists;
 use crate::offer::{Extensions, Offers};
 use crate::tasks::{TaskMode, Tasks};
+use crate::telemetry::Numbers;
 
 /// A server as it was built: it does not change while it runs.
 pub(crate) struct Core {
@@ -37,12 +40,15 @@ pub(crate) struct Core {
     pub(crate) keys: Arc<SharedKeyring>,
     pub(crate) realm: Realm,
     pub(crate) lifetimes: Lifetimes,
+    pub(crate) reload_keys: Duration,
     pub(crate) budget: Budget,
     pub(crate) engine: Arc<Engine>,
     pub(crate) limits: Limits,
     pub(crate) max_rounds: u32,
     /// The version of the handlers' state.
     pub(crate) version: u32,
+    /// Whether every retry is entered in the ledger.
+    pub(crate) remembers_rounds: bool,
     /// Where work is kept that outlives its request.
     pub(crate) tasks: Option<Arc<Tasks>>,
     /// Which build this is, so that a flow knows whether another one began it.
@@ -50,6 +56,8 @@ pub(crate) struct Core {
     pub(crate) overloaded: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     pub(crate) changes: Changes,
     pub(crate) states: States,
+    pub(crate) hooks: Vec<Box<dyn Around>>,
+    pub(crate) numbers: Numbers,
 }
 
 impl Core {

@@ -1,4 +1,43 @@
 //! An MCP server whose handlers are straight-line async code.
+//!
+//! A tool that needs something from the user asks for it and waits. The client
+//! is sent away with the question; when it comes back with the answer, to
+//! whichever instance, the handler goes on where it was. In between the server
+//! keeps nothing.
+//!
+//! ```no_run
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
+//! use sterna_server::{Cx, Server, StartError, ToolError};
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Deploy {
+//!     service: String,
+//! }
+//!
+//! async fn deploy(cx: Cx<'_>, args: Deploy) -> Result<String, ToolError> {
+//!     let plan = cx.step("plan", || async { Ok::<_, ToolError>("2 replicas".to_owned()) }).await?;
+//!     let reason: String = cx.ask("reason", format!("Deploy {}, {plan}: why?", args.service)).await?;
+//!     Ok(format!("{} deployed: {reason}", args.service))
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), StartError> {
+//!     Server::new("deployer", env!("CARGO_PKG_VERSION"))
+//!         .tool("deploy", "Deploys a service after asking", deploy)
+//!         .serve("127.0.0.1:8080")
+//!         .await
+//! }
+//! ```
+//!
+//! - [`Server`] is put together from tools, prompts and resources; [`Cx`] is
+//!   what a handler asks with; [`Tool::low_level`] hands out the wire itself.
+//! - [`Service`] has been checked, and serves or goes into a tower stack.
+//! - [`auth`] says who may call, [`edge`] how the server meets the network,
+//!   [`Around`] sees every round.
+//!
+//! Addresses, keys, limits, health and what operators see are described in
+//! `docs/serving.md`.
 
 mod server;
 
@@ -8,6 +47,7 @@ mod form;
 mod handler;
 mod offer;
 
+mod around;
 mod changes;
 mod core;
 mod failure;
@@ -16,11 +56,13 @@ mod modern;
 mod rounds;
 mod stdio;
 mod tasks;
+mod telemetry;
 
 pub mod auth;
 pub mod edge;
 pub mod flows;
 
+pub use around::{Around, RoundEnd, RoundSeen};
 pub use call::{Answers, Call, Request};
 pub use changes::Changes;
 pub use cx::{Ask, Cx, Refused, Script};
@@ -32,3 +74,11 @@ pub use offer::{Extension, Offer, Prompt, Resource, ResourceTemplate, Tool, Type
 pub use rounds::{SealedState, StateContent};
 pub use server::{BuildError, Mcp, Server, ServerConfig, Service, StartError};
 pub use tasks::{TaskConfig, TaskMode};
+pub use telemetry::TraceContext;
+
+// What a handler hands to `Cx::progress` and `Cx::log`.
+pub use sterna_flow::{Level, Progress};
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/serving.md")]
+mod serving {}

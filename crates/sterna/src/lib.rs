@@ -65,3 +65,8 @@ pub use sterna_store as store;
 pub use sterna_store_postgres as store_postgres;
 #[cfg(feature = "sqlite")]
 pub use sterna_store_sqlite as store_sqlite;
+
+/// The guide's server compiles as it is printed.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/getting-started.md")]
+struct GettingStarted;

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::Built;
+use super::{build_others, build_ours};
 use crate::shell::{command, finish, target_dir, works, workspace_root};
 
 /// Builds every server that can be built here and hands them to the harness,
 /// with `options` for it.
 pub(crate) fn run(options: &[String]) -> Result<()> {
-    let Built { ours, others } = Built::new()?;
+    let ours = build_ours()?;
+    let others = build_others(&["--features", "rmcp"])?;
     let rust = |name: &str| others.join(name).display().to_string();
     let mut servers = vec![
         format!("limit={}", rust("limit")),

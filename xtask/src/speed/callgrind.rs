@@ -9,7 +9,7 @@ use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-use super::Built;
+use super::{build_others, build_ours};
 use crate::shell::{command, finish, target_dir, under_ci, works, workspace_root};
 
 /// Instructions of user space, by scenario.
@@ -22,11 +22,13 @@ pub(crate) fn run(update: bool) -> Result<()> {
         println!("skipped: instruction counts, install valgrind");
         return Ok(());
     }
-    let built = Built::new()?;
+    let server = build_ours()?.display().to_string();
+    let harness = build_others(&["--bin", "bench"])?.join("bench");
+    let harness = harness.display().to_string();
     let mut counts = Counts::new();
     for scenario in ["plain", "mrtr2"] {
-        let few = count(&built, scenario, FEW)?;
-        let many = count(&built, scenario, MANY)?;
+        let few = count(&server, &harness, scenario, FEW)?;
+        let many = count(&server, &harness, scenario, MANY)?;
         let each = (many - few) / u64::from(MANY - FEW);
         println!("{scenario}: {each} instructions");
         counts.insert(scenario.to_owned(), each);
@@ -51,15 +53,14 @@ pub(crate) fn run(update: bool) -> Result<()> {
 }
 
 /// All instructions of a server that is asked `times` times.
-fn count(built: &Built, scenario: &str, times: u32) -> Result<u64> {
+fn count(server: &str, harness: &str, scenario: &str, times: u32) -> Result<u64> {
     let out = target_dir().join(format!("callgrind.{scenario}.out"));
     let out = format!("--callgrind-out-file={}", out.display());
-    let server = built.ours.display().to_string();
-    let mut child = command("valgrind", &["--tool=callgrind", &out, &server])
+    let mut child = command("valgrind", &["--tool=callgrind", &out, server])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    let asked = ask(built, &mut child, scenario, times);
+    let asked = ask(harness, &mut child, scenario, times);
     let id = child.id().to_string();
     finish(&mut command("kill", &["-INT", &id]))?;
     let mut report = String::new();
@@ -74,7 +75,7 @@ fn count(built: &Built, scenario: &str, times: u32) -> Result<u64> {
     Ok(collected.trim().parse()?)
 }
 
-fn ask(built: &Built, child: &mut Child, scenario: &str, times: u32) -> Result<()> {
+fn ask(harness: &str, child: &mut Child, scenario: &str, times: u32) -> Result<()> {
     let mut line = String::new();
     let stdout = child.stdout.take().context("a pipe")?;
     BufReader::new(stdout).read_line(&mut line)?;
@@ -83,10 +84,9 @@ fn ask(built: &Built, child: &mut Child, scenario: &str, times: u32) -> Result<(
         .strip_prefix("listening on http://")
         .and_then(|line| line.strip_suffix("/mcp"))
         .with_context(|| format!("the server said {line:?}"))?;
-    let harness = built.others.join("bench").display().to_string();
     let times = times.to_string();
     finish(&mut command(
-        &harness,
+        harness,
         &["load", address, scenario, "--count", &times],
     ))
 }

@@ -12,26 +12,22 @@ use crate::shell::{command, finish, target_dir, workspace_root};
 pub(crate) use bench::run as bench;
 pub(crate) use callgrind::run as callgrind;
 
-/// Builds our server and, in their own workspace, those it is compared with.
-struct Built {
-    ours: PathBuf,
-    others: PathBuf,
+/// Builds our server.
+fn build_ours() -> Result<PathBuf> {
+    let args = ["build", "--release", "--locked", "-p", "bench-sterna"];
+    finish(&mut command("cargo", &args))?;
+    Ok(target_dir().join("release/bench-sterna"))
 }
 
-impl Built {
-    fn new() -> Result<Self> {
-        let release = ["build", "--release", "--locked"];
-        finish(command("cargo", &release).args(["-p", "bench-sterna"]))?;
-        let others = target_dir().join("bench");
-        let folder = workspace_root().join("bench");
-        finish(
-            command("cargo", &release)
-                .current_dir(folder)
-                .env("CARGO_TARGET_DIR", &others),
-        )?;
-        Ok(Self {
-            ours: target_dir().join("release/bench-sterna"),
-            others: others.join("release"),
-        })
-    }
+/// Builds what `args` name in the workspace of those we are compared with, and
+/// returns the folder it is in.
+fn build_others(args: &[&str]) -> Result<PathBuf> {
+    let target = target_dir().join("bench");
+    finish(
+        command("cargo", &["build", "--release", "--locked"])
+            .args(args)
+            .current_dir(workspace_root().join("bench"))
+            .env("CARGO_TARGET_DIR", &target),
+    )?;
+    Ok(target.join("release"))
 }

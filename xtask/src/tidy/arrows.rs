@@ -67,6 +67,16 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "chaos",
+        &[
+            "sterna-flow",
+            "sterna-server",
+            "sterna-store",
+            "sterna-store-postgres",
+            "sterna-store-sqlite",
+        ],
+    ),
+    (
         "conformance-server",
         &[
             "sterna-protocol",
@@ -83,6 +93,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-seal",
             "sterna-server",
             "sterna-client",
+            "sterna-store-sqlite",
         ],
     ),
     ("xtask", &[]),

@@ -1,10 +1,20 @@
 //! What was typed.
 
+mod answer;
+mod client;
+mod connect;
+mod demo;
 mod keys;
 mod token;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use answer::AnswerArgs;
+pub(crate) use client::{
+    CallArgs, CompleteArgs, Kind, ListArgs, PromptArgs, ReadArgs, ResumeArgs, TargetArgs,
+};
+pub(crate) use connect::ConnectArgs;
+pub(crate) use demo::{DemoArgs, ReplicaArgs};
 pub(crate) use keys::KeysCommand;
 pub(crate) use token::{InspectArgs, TokenCommand};
 
@@ -27,10 +37,39 @@ pub(crate) struct Global {
     /// Say nothing but the result and errors
     #[arg(short, long, global = true, help_heading = "Output")]
     pub(crate) quiet: bool,
+    /// Say more: each round, and what a server command writes to stderr
+    #[arg(
+        short,
+        long,
+        global = true,
+        conflicts_with = "quiet",
+        help_heading = "Output"
+    )]
+    pub(crate) verbose: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Play a call that outlives the servers it runs on
+    Demo(DemoArgs),
+    #[command(hide = true)]
+    DemoReplica(ReplicaArgs),
+    /// Call a tool, and answer what it asks
+    Call(Box<CallArgs>),
+    /// List what a server offers
+    List(Box<ListArgs>),
+    /// Show what a server says about itself
+    Discover(Box<TargetArgs>),
+    /// Check what modern and legacy clients get from a server
+    Doctor(Box<TargetArgs>),
+    /// Read a resource
+    Read(Box<ReadArgs>),
+    /// Get a prompt
+    Prompt(Box<PromptArgs>),
+    /// Complete an argument of a prompt or a resource template
+    Complete(Box<CompleteArgs>),
+    /// Go on with a call that was saved, here or on another machine
+    Resume(Box<ResumeArgs>),
     /// Make, rotate and check the keys that seal request state
     #[command(subcommand)]
     Keys(KeysCommand),

@@ -8,6 +8,7 @@ use anyhow::{Context as _, anyhow};
 use sterna_seal::{Keyring, SecretText};
 
 use crate::exit::{Exit, Failure};
+use crate::private_file;
 
 pub(crate) fn read(file: &Path) -> Result<Keyring, Failure> {
     let text = fs::read_to_string(file)
@@ -23,7 +24,8 @@ pub(crate) fn read(file: &Path) -> Result<Keyring, Failure> {
 
 /// Makes `file`, readable by its owner only; fails if it is there.
 pub(super) fn create(file: &Path, text: &SecretText) -> Result<(), Failure> {
-    let made = open_private(file).and_then(|mut made| made.write_all(text.as_str().as_bytes()));
+    let made =
+        private_file::create(file).and_then(|mut made| made.write_all(text.as_str().as_bytes()));
     made.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
             let error = anyhow!("{} exists already, and was left alone", file.display());
@@ -50,14 +52,6 @@ pub(super) fn replace(file: &Path, text: &SecretText) -> Result<(), Failure> {
         let _ = fs::remove_file(&beside);
     }
     Ok(replaced.with_context(|| format!("{} cannot be replaced", file.display()))?)
-}
-
-fn open_private(file: &Path) -> io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(file)
 }
 
 /// Whether others than the owner can read `file`.

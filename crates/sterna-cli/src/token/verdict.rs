@@ -105,7 +105,7 @@ fn principal(args: &InspectArgs) -> Option<(String, Principal)> {
     ))
 }
 
-fn target(args: &InspectArgs) -> Option<(String, Target)> {
+fn target(args: &InspectArgs) -> Option<(String, Target<'_>)> {
     [
         ("tool", "tools/call", &args.tool),
         ("prompt", "prompts/get", &args.prompt),

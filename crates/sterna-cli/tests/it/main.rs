@@ -2,7 +2,13 @@
 #![cfg(test)]
 
 mod command;
+mod server;
 
+mod calls;
+mod demo;
+mod exits;
+mod forms;
 mod generated;
 mod keys;
+mod offers;
 mod token;

@@ -130,6 +130,10 @@ impl Fault {
             Self::Rounds { .. } => (ErrorKind::Spent, "MR0507"),
             Self::NoHandler { .. } => (ErrorKind::Answer, "MR0508"),
             Self::Handler { .. } | Self::Unfit { .. } => (ErrorKind::Answer, "MR0509"),
+            Self::Refused {
+                status: Some(401 | 403),
+                ..
+            } => (ErrorKind::Auth, "MR0511"),
             Self::Refused { .. } | Self::TaskCancelled => (ErrorKind::Refused, "MR0510"),
             Self::Auth(_) => (ErrorKind::Auth, "MR0511"),
             Self::Arguments(_)

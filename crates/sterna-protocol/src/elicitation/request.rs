@@ -78,8 +78,8 @@ impl ElicitRequestFormParams {
 }
 
 members!(ElicitRequestFormParams {
+    first: mode = "mode";
     required: message = "message", requested_schema = "requestedSchema";
-    optional: mode = "mode";
     rest: extra
 });
 

@@ -20,6 +20,9 @@ use super::Key;
 ///
 /// - `tag: "type" = "text";` comes first if there is one: a member that always
 ///   has this value and needs no field.
+/// - `first: mode = "mode";` is an optional member that is written before all
+///   others, because it tells the types of a union apart: whoever reads it
+///   first need not look twice.
 /// - A `required` member must be there. It may be null only if its field is an
 ///   `Option`, which is how the schemas spell "this or null".
 /// - An `optional` member has an `Option` field and is written only if it is
@@ -57,18 +60,21 @@ macro_rules! members {
 macro_rules! read_members {
     ($type:ident {
         $(tag: $tag:literal = $value:literal;)?
+        $(first: $first:ident = $first_name:literal;)?
         $(required: $($required:ident = $required_name:literal),+;)?
         $(optional: $($optional:ident = $optional_name:literal),+;)?
         $(rest: $rest:ident)? $(base: $base:ident)?
     }) => {
         fn read<'de, A: serde::de::MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
             $(let mut tag = $crate::json::Slot::new($tag);)?
+            $(let mut $first = $crate::json::Slot::new($first_name);)?
             $($(let mut $required = $crate::json::Slot::new($required_name);)+)?
             $($(let mut $optional = $crate::json::Slot::new($optional_name);)+)?
             let mut rest = $crate::json::JsonObject::new();
             while let Some(key) = map.next_key::<$crate::json::Key<'de>>()? {
                 match &*key {
                     $($tag => tag.fill(&mut map)?,)?
+                    $($first_name => $first.fill(&mut map)?,)?
                     $($($required_name => $required.fill(&mut map)?,)+)?
                     $($($optional_name => $optional.fill(&mut map)?,)+)?
                     _ => rest.take(key, &mut map)?,
@@ -76,6 +82,7 @@ macro_rules! read_members {
             }
             $(tag.require_value::<A::Error>($value)?;)?
             Ok($type {
+                $($first: $first.into_option(),)?
                 $($($required: $required.require()?,)+)?
                 $($($optional: $optional.into_option(),)+)?
                 $($rest: rest,)? $($base: rest.decode().map_err(serde::de::Error::custom)?,)?
@@ -87,12 +94,16 @@ macro_rules! read_members {
 macro_rules! write_members {
     ({
         $(tag: $tag:literal = $value:literal;)?
+        $(first: $first:ident = $first_name:literal;)?
         $(required: $($required:ident = $required_name:literal),+;)?
         $(optional: $($optional:ident = $optional_name:literal),+;)?
         $(rest: $rest:ident)? $(base: $base:ident)?
     }) => {
         fn write<M: serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
             $(map.serialize_entry($tag, $value)?;)?
+            $(if let Some(value) = &self.$first {
+                map.serialize_entry($first_name, value)?;
+            })?
             $($(map.serialize_entry($required_name, &self.$required)?;)+)?
             $($(if let Some(value) = &self.$optional {
                 map.serialize_entry($optional_name, value)?;
@@ -106,6 +117,7 @@ macro_rules! write_members {
 macro_rules! sample_members {
     ($type:ident {
         $(tag: $tag:literal = $value:literal;)?
+        $(first: $first:ident = $first_name:literal;)?
         $(required: $($required:ident = $required_name:literal),+;)?
         $(optional: $($optional:ident = $optional_name:literal),+;)?
         $(rest: $rest:ident)? $(base: $base:ident)?
@@ -114,6 +126,7 @@ macro_rules! sample_members {
         impl $crate::laws::Sample for $type {
             fn sample(source: &mut $crate::laws::Source<'_>) -> Self {
                 Self {
+                    $($first: source.draw(),)?
                     $($($required: source.draw(),)+)?
                     $($($optional: source.draw(),)+)?
                     $($rest: source.draw(),)? $($base: source.draw(),)?

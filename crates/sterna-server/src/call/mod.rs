@@ -13,7 +13,7 @@ use sterna_flow::{Level, Listener, Progress};
 
 pub use answers::Answers;
 pub use request::Request;
-pub(crate) use request::{Becoming, Facts};
+pub(crate) use request::{Becoming, Facts, Place};
 
 /// One round of a low-level handler: what it is called with.
 ///

@@ -15,6 +15,7 @@ use crate::edge::Pass;
 use crate::form::NotAForm;
 use crate::rounds::Reporter;
 use crate::tasks::Tasks;
+use crate::telemetry::TraceContext;
 
 /// The request that is being served: who sent it and what came with it.
 ///
@@ -31,8 +32,19 @@ pub(crate) struct Facts {
     pub(crate) reporter: Option<Arc<Reporter>>,
     /// A mistake of the author that no handler may hide.
     pub(crate) mistake: OnceLock<NotAForm>,
+    /// Where the request stands in its flow, once that is known.
+    pub(crate) place: OnceLock<Place>,
     /// Whether the call may go on as a task, and whether it wants to.
     pub(crate) becoming: Becoming,
+}
+
+/// Where a request stands in its flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) flow: [u8; 16],
+    pub(crate) round: u32,
+    /// The trace that all rounds of the flow belong to.
+    pub(crate) trace: [u8; 16],
 }
 
 /// Whether a call goes on as a task.
@@ -103,6 +115,22 @@ impl Request {
     #[must_use]
     pub fn changes(&self) -> &Changes {
         &self.0.core.changes
+    }
+
+    /// The trace the request belongs to, for what the handler calls in turn.
+    #[must_use]
+    pub fn trace(&self) -> TraceContext<'_> {
+        let place = self.place();
+        TraceContext::new(&self.0.meta, place.map_or([0; 16], |place| place.trace))
+    }
+
+    pub(crate) fn place(&self) -> Option<&Place> {
+        self.0.place.get()
+    }
+
+    /// Notes where the request stands; a round stands in one place.
+    pub(crate) fn stands_at(&self, place: Place) {
+        let _ = self.0.place.set(place);
     }
 
     /// The tasks of the server, if it has a store.

@@ -76,20 +76,15 @@ impl<'a> Cx<'a> {
     where
         T: JsonSchema + DeserializeOwned + Send + 'static,
     {
-        let form = match Form::of::<T>() {
+        let form = match Form::known::<T>() {
             Ok(form) => form,
             Err(mistake) => {
                 self.request.mistaken(mistake);
                 return Ask::never();
             }
         };
-        let schema = form.schema(key);
-        let field = key.to_owned();
-        let reader = Reader::Form {
-            schema: schema.clone(),
-            read: Box::new(move |content| form.read(&field, content)),
-        };
-        let params = ElicitRequestFormParams::new(message, schema);
+        let params = ElicitRequestFormParams::new(message, form.schema(key));
+        let reader = Reader::form(form, key);
         self.put(key, InputRequest::elicit(params), reader)
     }
 
@@ -103,6 +98,9 @@ impl<'a> Cx<'a> {
     /// Sends the user to `url`, for what must not pass through the client:
     /// credentials, payments. Done when the user has agreed to go there; what
     /// they did there the server learns from its own page.
+    ///
+    /// The page is `https`, or on this machine; any other fails the call, and
+    /// the log says why (MR0602).
     #[track_caller]
     pub fn ask_url(&self, key: &str, message: impl Into<String>, url: Uri) -> Ask<'a, ()> {
         let params = ElicitRequestUrlParams::new(message, url);

@@ -1,21 +1,24 @@
 //! Questions as the flow carries them: opaque bytes out, opaque bytes in.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::de::DeserializeOwned;
 use sterna_flow::{Digest, Fingerprint, Pin, Rejected};
-use sterna_protocol::elicitation::{ElicitContent, ElicitRequestParams, ElicitResult, FormSchema};
+use sterna_protocol::elicitation::{ElicitContent, ElicitRequestParams, ElicitResult};
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::roots::{ListRootsResult, Root};
 use sterna_protocol::sampling::CreateMessageResult;
 
 use super::Refused;
+use crate::form::Form;
 
 /// A question whose good answer becomes a `T`.
 pub(crate) struct Question<T> {
     request: InputRequest,
+    /// The request as JSON, written when it is first needed.
+    text: OnceLock<Vec<u8>>,
     reader: Reader<T>,
     has_fallback: Arc<AtomicBool>,
 }
@@ -23,17 +26,29 @@ pub(crate) struct Question<T> {
 /// How an answer is read.
 pub(super) enum Reader<T> {
     Form {
-        schema: FormSchema,
-        read: Box<ReadForm<T>>,
+        form: Arc<Form>,
+        key: String,
+        read: ReadForm<T>,
     },
     /// An answer whose type says all, made a `T` by the function.
     Plain(fn(&[u8]) -> Read<T>),
 }
 
-type ReadForm<T> = dyn Fn(&ElicitContent) -> serde_json::Result<T> + Send + Sync;
+type ReadForm<T> = fn(&Form, &str, &ElicitContent) -> serde_json::Result<T>;
 
 /// An answer, a refusal, or nothing that answers the question.
 type Read<T> = Result<Result<T, Refused>, Rejected>;
+
+impl<T: DeserializeOwned> Reader<T> {
+    /// Reads what was filled into `form`, shown under `key`.
+    pub(super) fn form(form: Arc<Form>, key: &str) -> Self {
+        Self::Form {
+            form,
+            key: key.to_owned(),
+            read: Form::read,
+        }
+    }
+}
 
 impl Reader<bool> {
     pub(super) const CONFIRM: Self = Self::Plain(|answer| {
@@ -73,6 +88,7 @@ impl<T> Question<T> {
     pub(super) fn new(request: InputRequest, reader: Reader<T>) -> Self {
         Self {
             request,
+            text: OnceLock::new(),
             reader,
             has_fallback: Arc::default(),
         }
@@ -80,6 +96,10 @@ impl<T> Question<T> {
 
     pub(super) fn fallback(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.has_fallback)
+    }
+
+    fn text(&self) -> &[u8] {
+        self.text.get_or_init(|| text(&self.request))
     }
 }
 
@@ -89,25 +109,25 @@ impl<T> sterna_flow::Question for Question<T> {
     fn fingerprint(&self, pin: Pin, digest: &dyn Digest) -> Fingerprint {
         let method = self.request.method().as_bytes();
         // Our types write one value in one way, so their text will do.
-        let shown = match (pin, &self.request) {
+        let schema = match (pin, &self.request) {
             (Pin::Schema, InputRequest::Elicit(request)) => match &request.params {
                 ElicitRequestParams::Form(form) => text(&form.requested_schema),
                 _ => Vec::new(),
             },
             (Pin::Schema, _) => Vec::new(),
-            _ => text(&self.request),
+            _ => return Fingerprint::of(digest, &[method, self.text()]),
         };
-        Fingerprint::of(digest, &[method, &shown])
+        Fingerprint::of(digest, &[method, &schema])
     }
 
     fn request(&self, rejected: Option<&str>) -> Bytes {
         let has_fallback = self.has_fallback.load(Ordering::Relaxed);
         match rejected {
-            None => Envelope::write(has_fallback, &self.request),
+            None => Envelope::write(has_fallback, self.text()),
             Some(reason) => {
                 let mut request = self.request.clone();
                 explain(&mut request, reason);
-                Envelope::write(has_fallback, &request)
+                Envelope::write(has_fallback, &text(&request))
             }
         }
     }
@@ -118,16 +138,16 @@ impl<T> sterna_flow::Question for Question<T> {
         }
         match &self.reader {
             Reader::Plain(read) => read(answer),
-            Reader::Form { schema, read } => {
+            Reader::Form { form, key, read } => {
                 let result: ElicitResult = decode(answer)?;
                 if let Err(refused) = action(&result)? {
                     return Ok(Err(refused));
                 }
                 // ELICIT-S14: an answer is checked against what was shown.
-                let content = schema
-                    .check(result.content.unwrap_or_default())
+                let content = form
+                    .check(key, result.content.unwrap_or_default())
                     .map_err(Rejected::new)?;
-                read(&content).map(Ok).map_err(Rejected::new)
+                read(form, key, &content).map(Ok).map_err(Rejected::new)
             }
         }
     }
@@ -166,11 +186,11 @@ pub(crate) struct Envelope {
 }
 
 impl Envelope {
-    fn write(has_fallback: bool, request: &InputRequest) -> Bytes {
-        let mut bytes = BytesMut::new().writer();
-        bytes.get_mut().put_u8(u8::from(has_fallback));
-        serde_json::to_writer(&mut bytes, request).expect("wire types have string keys only");
-        bytes.into_inner().freeze()
+    fn write(has_fallback: bool, request: &[u8]) -> Bytes {
+        let mut bytes = BytesMut::with_capacity(1 + request.len());
+        bytes.put_u8(u8::from(has_fallback));
+        bytes.put_slice(request);
+        bytes.freeze()
     }
 
     /// Reads what `write` wrote in this very request.

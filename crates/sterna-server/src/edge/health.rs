@@ -101,7 +101,7 @@ impl Probes {
         self
     }
 
-    pub(super) fn registry(&self) -> &Registry {
+    pub(crate) fn registry(&self) -> &Registry {
         &self.registry
     }
 

@@ -1,6 +1,7 @@
 //! A Rust type as a form that a person fills in.
 
 mod field;
+mod known;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -9,7 +10,7 @@ use std::any::type_name;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use sterna_protocol::elicitation::{ElicitContent, FormSchema, PrimitiveSchema};
+use sterna_protocol::elicitation::{AnswerError, ElicitContent, FormSchema, PrimitiveSchema};
 use thiserror::Error;
 
 /// The form of a Rust type: a struct has one field per member, anything else
@@ -48,6 +49,23 @@ impl Form {
                 required: true,
             } => FormSchema::new().with_required(key, field.clone()),
             Self::Single { field, .. } => FormSchema::new().with_optional(key, field.clone()),
+        }
+    }
+
+    /// Checks an accepted answer against the schema that was sent for `key`,
+    /// and fills in what it leaves to defaults.
+    ///
+    /// # Errors
+    ///
+    /// Says which field broke which rule.
+    pub(crate) fn check(
+        &self,
+        key: &str,
+        content: ElicitContent,
+    ) -> Result<ElicitContent, AnswerError> {
+        match self {
+            Self::Fields(fields) => fields.check(content),
+            Self::Single { .. } => self.schema(key).check(content),
         }
     }
 

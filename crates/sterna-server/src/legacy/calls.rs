@@ -58,6 +58,7 @@ pub(super) async fn run<T: Serialize + Send + 'static>(
         extensions: post.extensions,
         reporter: reporter.map(Arc::new),
         mistake: OnceLock::new(),
+        place: OnceLock::new(),
         becoming: Becoming::default(),
     });
     let (method, name) = (wanted.target.method, wanted.target.name.clone());

@@ -95,7 +95,7 @@ fn missing_version() -> Failure {
 }
 
 /// What makes a request stand alone.
-fn meta(request: &ClientRequest) -> Result<&RequestMeta, Failure> {
+pub(super) fn meta(request: &ClientRequest) -> Result<&RequestMeta, Failure> {
     Ok(match request {
         ClientRequest::CallTool(params) => &params.meta,
         ClientRequest::CompleteArgument(params) => &params.meta,

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::Response;
 use serde::Serialize;
 use serde_json::Value;
@@ -10,18 +11,21 @@ use sterna_protocol::caching::CacheScope;
 use sterna_protocol::input::{InputResponses, RequestState};
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::meta::{RequestMeta, ResultMeta};
-use sterna_protocol::prompt::GetPromptRequestParams;
+use sterna_protocol::prompt::{GetPromptRequestParams, GetPromptResult};
 use sterna_protocol::resource::{ReadResourceRequestParams, ReadResourceResult};
 use sterna_protocol::result::{Complete, Outcome};
 use sterna_protocol::tool::{CallToolRequestParams, CallToolResult};
+use tokio::time::{Instant, timeout_at};
 
 use super::write::Answer;
 use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
 use crate::edge::{EdgeBody, Inbound, outbox, reply};
 use crate::failure::Failure;
-use crate::rounds::{Reporter, Round, Wanted};
+use crate::handler::Way;
+use crate::rounds::{Played, Reporter, Retry, Round, Wanted};
 use crate::tasks::Opening;
+use crate::telemetry::Operation;
 
 pub(super) async fn tool(
     core: Arc<Core>,
@@ -31,19 +35,27 @@ pub(super) async fn tool(
 ) -> Response<EdgeBody> {
     let wanted = match Wanted::tool(&core, params.name, params.arguments) {
         Ok(wanted) => wanted,
-        Err(failure) => return failed(&core, id, failure).plain(inbound.accepts),
+        Err(failure) => {
+            let answer = early(&core, "tools/call", id, &params.meta, failure);
+            return answer.plain(inbound.accepts);
+        }
     };
     let plan = core.offers.tools.get(&wanted.target.name);
     let plan = plan.map_or_else(Default::default, |entry| entry.task);
     let may_become_task = match plan.mode.decide(&params.meta.client_capabilities) {
         Ok(becomes) => becomes && core.tasks.is_some(),
-        Err(failure) => return failed(&core, id, failure).plain(inbound.accepts),
+        Err(failure) => {
+            let answer = early(&core, "tools/call", id, &params.meta, failure);
+            return answer.plain(inbound.accepts);
+        }
     };
     if may_become_task
         && params.request_state.is_none()
         && !plan.asks_first
         && let Some(tasks) = &core.tasks
     {
+        let tool = Some(wanted.target.name.as_str());
+        let mut operation = Operation::begin(&core, "tools/call", tool, &id, &params.meta);
         let opening = Opening {
             caller: inbound.pass.caller(),
             meta: params.meta,
@@ -51,11 +63,12 @@ pub(super) async fn tool(
             arguments: wanted.input,
             begun: None,
         };
-        return match tasks.create(&core, opening).await {
+        let answer = match tasks.create(&core, opening).await {
             Ok(created) => Answer::done(id, &created),
             Err(failure) => Answer::failed(Some(&id), &failure),
-        }
-        .plain(inbound.accepts);
+        };
+        operation.end(answer.ended());
+        return answer.plain(inbound.accepts);
     }
     let sent = Sent {
         meta: params.meta,
@@ -112,7 +125,7 @@ struct Sent {
 
 /// Plays the round and gives its outcome the shape it needs: a document, or an
 /// event stream once the handler has something to say.
-async fn run<T: Serialize + Send + 'static>(
+async fn run<T: MayFail + Serialize + Send + 'static>(
     core: Arc<Core>,
     inbound: Inbound,
     id: RequestId,
@@ -122,8 +135,13 @@ async fn run<T: Serialize + Send + 'static>(
 ) -> Response<EdgeBody> {
     let wanted = match wanted {
         Ok(wanted) => wanted,
-        Err(failure) => return failed(&core, id, failure).plain(inbound.accepts),
+        Err(failure) => {
+            let answer = early(&core, T::METHOD, id, &sent.meta, failure);
+            return answer.plain(inbound.accepts);
+        }
     };
+    let target = &wanted.target;
+    let operation = Operation::begin(&core, target.method, Some(&target.name), &id, &sent.meta);
     let Inbound {
         head,
         pass,
@@ -142,9 +160,9 @@ async fn run<T: Serialize + Send + 'static>(
         extensions: head.extensions,
         reporter: reporter.map(Arc::new),
         mistake: OnceLock::new(),
+        place: OnceLock::new(),
         becoming: Becoming::allowed(sent.may_become_task),
     });
-    let name = wanted.target.name.clone();
     let round = Round {
         core: Arc::clone(&core),
         request,
@@ -155,22 +173,11 @@ async fn run<T: Serialize + Send + 'static>(
         traceparent,
         shutdown,
     };
-    let call = Box::pin(async move {
-        let played = tokio::time::timeout_at(deadline.into(), round.play(&wanted.way)).await;
-        let outcome = match played {
-            Err(_) => Err(Failure::TimedOut),
-            Ok(Ok(Outcome::Complete(mut result))) => {
-                finish(&core, &name, &mut result).map(|()| Outcome::Complete(result))
-            }
-            Ok(outcome) => outcome,
-        };
-        match outcome {
-            Ok(Outcome::Complete(result)) => Answer::done(id, &Complete(result)),
-            Ok(Outcome::InputRequired(required)) => Answer::done(id, &required),
-            Ok(Outcome::Extension(created)) => Answer::done(id, &created),
-            Err(failure) => failed(&core, id, failure),
-        }
-    });
+    let call = Box::pin(operation.watch(async move {
+        let answer = serve(round, &wanted.way, deadline.into(), id, finish).await;
+        let ended = answer.ended();
+        (answer, ended)
+    }));
     if !accepts.events() {
         return call.await.plain(accepts);
     }
@@ -184,12 +191,121 @@ async fn run<T: Serialize + Send + 'static>(
     .await
 }
 
+/// Plays the round to its answer, or finds the answer that it had before.
+async fn serve<T: MayFail + Serialize + Send + 'static>(
+    round: Round,
+    way: &Way<T>,
+    deadline: Instant,
+    id: RequestId,
+    finish: fn(&Core, &str, &mut T) -> Result<(), Failure>,
+) -> Answer {
+    let core = Arc::clone(&round.core);
+    let name = round.target.name.clone();
+    let entering = timeout_at(deadline, round.enter()).await;
+    let ticket = match entering.unwrap_or(Err(Failure::TimedOut)) {
+        Ok(Retry::Play(ticket)) => ticket,
+        Ok(Retry::Again(response)) => return Answer::cached(&id, &[&response]),
+        Err(failure) => return Answer::failed(Some(&id), &failure),
+    };
+    let playing = timeout_at(deadline, round.play(way));
+    let played = match &ticket {
+        None => playing.await,
+        Some(ticket) => ticket.keep(playing).await,
+    };
+    let outcome = match played {
+        Err(_) => Err(Failure::TimedOut),
+        Ok(Ok(Outcome::Complete(mut result))) => {
+            finish(&core, &name, &mut result).map(|()| Outcome::Complete(result))
+        }
+        Ok(outcome) => outcome,
+    };
+    if let Some(ticket) = ticket {
+        let left = match written(&core, outcome) {
+            Ok(response) => ticket.leave(response).await,
+            Err(failure) => Err(failure),
+        };
+        return match left {
+            Ok(response) => Answer::cached(&id, &[&response]),
+            Err(failure) => Answer::failed(Some(&id), &failure),
+        };
+    }
+    match outcome {
+        Ok(Outcome::Complete(result)) if result.is_failed_tool() => {
+            Answer::done(id, &Complete(result)).of_failed_tool()
+        }
+        Ok(Outcome::Complete(result)) => Answer::done(id, &Complete(result)),
+        Ok(Outcome::InputRequired(required)) => Answer::done(id, &required),
+        Ok(Outcome::Extension(created)) => Answer::done(id, &created),
+        Err(failure) => failed(&core, id, failure),
+    }
+}
+
+/// A result that may itself say that something failed.
+trait MayFail {
+    /// What it is the result of.
+    const METHOD: &'static str;
+
+    fn is_failed_tool(&self) -> bool {
+        false
+    }
+}
+
+impl MayFail for CallToolResult {
+    const METHOD: &'static str = "tools/call";
+
+    fn is_failed_tool(&self) -> bool {
+        self.is_error == Some(true)
+    }
+}
+
+impl MayFail for GetPromptResult {
+    const METHOD: &'static str = "prompts/get";
+}
+
+impl MayFail for ReadResourceResult {
+    const METHOD: &'static str = "resources/read";
+}
+
+/// Answers a call that fails before it begins, and has it seen.
+fn early(
+    core: &Arc<Core>,
+    method: &'static str,
+    id: RequestId,
+    meta: &RequestMeta,
+    failure: Failure,
+) -> Answer {
+    let mut operation = Operation::begin(core, method, None, &id, meta);
+    let answer = failed(core, id, failure);
+    operation.end(answer.ended());
+    answer
+}
+
+/// The result of a round as it is remembered.
+fn written<T: Serialize>(
+    core: &Core,
+    outcome: Result<Played<T>, Failure>,
+) -> Result<Bytes, Failure> {
+    let written = match outcome {
+        Ok(outcome) => serde_json::to_vec(&outcome),
+        Err(Failure::Tool(text)) => {
+            let mut result = CallToolResult::error(text);
+            sign(core, &mut result.meta);
+            serde_json::to_vec(&Complete(result))
+        }
+        Err(failure) => return Err(failure),
+    };
+    written.map(Bytes::from).map_err(|error| {
+        tracing::error!(target: "sterna::server", %error, "a result has no JSON form");
+        Failure::Internal
+    })
+}
+
 fn failed(core: &Core, id: RequestId, failure: Failure) -> Answer {
     match failure {
         Failure::Tool(text) => {
             let mut result = CallToolResult::error(text);
             sign(core, &mut result.meta);
-            Answer::done(id, &Complete(result))
+            Answer::done(id, &Complete(result)).of_failed_tool()
         }
         failure => Answer::failed(Some(&id), &failure),
     }

@@ -13,11 +13,12 @@ use sterna_protocol::result::Complete;
 
 use super::lists::List;
 use super::write::Answer;
-use super::{calls, listen};
+use super::{admit, calls, listen};
 use crate::core::Core;
 use crate::edge::{EdgeBody, Inbound};
 use crate::failure::{Failure, Kind};
 use crate::offer::Typed;
+use crate::telemetry::{Ended, Operation};
 
 /// Answers a request that has been admitted.
 pub(super) async fn dispatch(
@@ -31,6 +32,13 @@ pub(super) async fn dispatch(
         return refusal.into_response();
     }
     let accepts = inbound.accepts;
+    let mut operation = match &request {
+        // A call watches itself, for it may go on after its answer has begun.
+        ClientRequest::CallTool(_)
+        | ClientRequest::GetPrompt(_)
+        | ClientRequest::ReadResource(_) => None,
+        other => watch(&core, other, &id),
+    };
     let answered = match request {
         ClientRequest::CallTool(params) => return calls::tool(core, inbound, id, params).await,
         ClientRequest::GetPrompt(params) => return calls::prompt(core, inbound, id, params).await,
@@ -38,6 +46,9 @@ pub(super) async fn dispatch(
             return calls::resource(core, inbound, id, params).await;
         }
         ClientRequest::SubscriptionsListen(params) => {
+            if let Some(operation) = &mut operation {
+                operation.end(Ended::Done);
+            }
             return listen::listen(&core, &inbound, id, params).await;
         }
         ClientRequest::Discover(_) => Ok(Answer::cached(&id, &[&core.discover])),
@@ -64,10 +75,22 @@ pub(super) async fn dispatch(
         // What was not declared is not served (PROMPT-B1).
         _ => Err(Failure::UnknownMethod),
     };
-    match answered {
-        Ok(answer) => answer.plain(accepts),
-        Err(failure) => Answer::failed(Some(&id), &failure).plain(accepts),
+    let answer = answered.unwrap_or_else(|failure| Answer::failed(Some(&id), &failure));
+    if let Some(operation) = &mut operation {
+        operation.end(answer.ended());
     }
+    answer.plain(accepts)
+}
+
+/// Watches a request from here to its answer.
+pub(super) fn watch(
+    core: &Arc<Core>,
+    request: &ClientRequest,
+    id: &RequestId,
+) -> Option<Operation> {
+    let meta = admit::meta(request).ok()?;
+    let method = request.method().as_str();
+    Some(Operation::begin(core, method, None, id, meta))
 }
 
 fn name_of(request: &ClientRequest) -> Option<&str> {

@@ -60,6 +60,7 @@ async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value
         reporter: None,
         mistake: OnceLock::new(),
         becoming: Becoming::default(),
+        place: OnceLock::new(),
     });
     let mut result = (served.serve)(request, params).await?;
     let Some(members) = result.as_object_mut() else {

@@ -34,7 +34,11 @@ pub(crate) async fn answer(core: Arc<Core>, inbound: Inbound) -> Response<EdgeBo
     match FromClient::decode(&body) {
         Ok(Message::Request(request)) => {
             if let Err(failure) = admit::check(&core, &request, &inbound.head.headers) {
-                return Answer::failed(Some(&request.id), &failure).plain(inbound.accepts);
+                let answer = Answer::failed(Some(&request.id), &failure);
+                if let Some(mut watched) = dispatch::watch(&core, &request.params, &request.id) {
+                    watched.end(answer.ended());
+                }
+                return answer.plain(inbound.accepts);
             }
             dispatch::dispatch(core, inbound, request.id, request.params).await
         }

@@ -11,6 +11,7 @@ use sterna_protocol::sse::Frame;
 
 use crate::edge::{Accepts, EdgeBody, Events, Refusal, reply};
 use crate::failure::Failure;
+use crate::telemetry::Ended;
 
 /// The answer to one request, written down.
 pub(crate) struct Answer {
@@ -18,6 +19,7 @@ pub(crate) struct Answer {
     message: Vec<u8>,
     /// What the edge would say instead, with the headers that belong to it.
     refusal: Option<Box<Refusal>>,
+    ended: Ended,
 }
 
 impl Answer {
@@ -50,6 +52,7 @@ impl Answer {
     /// The bad answer to the request `id`, if that could be read.
     pub(crate) fn failed(id: Option<&RequestId>, failure: &Failure) -> Self {
         let (status, error) = failure.to_wire();
+        let code = error.code.0;
         let mut message = Vec::with_capacity(128);
         ErrorResponse::new(id.cloned(), error)
             .encode(&mut message)
@@ -61,6 +64,7 @@ impl Answer {
                 Failure::Forbidden(refusal) => Some(refusal.clone()),
                 _ => None,
             },
+            ended: Ended::Failed(code),
         }
     }
 
@@ -84,7 +88,19 @@ impl Answer {
             status: StatusCode::OK,
             message,
             refusal: None,
+            ended: Ended::Done,
         }
+    }
+
+    /// Notes that the result says a tool failed.
+    pub(super) fn of_failed_tool(mut self) -> Self {
+        self.ended = Ended::ToolError;
+        self
+    }
+
+    /// How the request ended, for whoever watches it.
+    pub(super) fn ended(&self) -> Ended {
+        self.ended
     }
 
     /// The answer as one document, or as one event for a client that reads

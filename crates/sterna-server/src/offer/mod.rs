@@ -84,6 +84,23 @@ impl Offers {
             || templates.any(|template| !template.completers.is_empty())
     }
 
+    /// What a log may call the target of a request: a name of ours, never text
+    /// that a client made up. Of a resource that follows a pattern, the pattern.
+    pub(crate) fn shown(&self, method: &str, name: &str) -> Option<&str> {
+        match method {
+            "tools/call" => self.tools.get(name).map(|tool| &*tool.wire.name),
+            "prompts/get" => self.prompts.get(name).map(|prompt| &*prompt.wire.name),
+            "resources/read" => match self.resources.get(name) {
+                Some(resource) => Some(&resource.wire.uri),
+                None => self.templates.iter().find_map(|template| {
+                    template.input(name)?;
+                    Some(&*template.wire.uri_template)
+                }),
+            },
+            _ => None,
+        }
+    }
+
     /// Puts an offer onto its shelf, or says what is wrong with it.
     pub(crate) fn put(&mut self, offer: Offer) -> Result<(), String> {
         match offer {

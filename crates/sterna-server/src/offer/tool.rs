@@ -51,6 +51,7 @@ pub struct Tool {
     lifetimes: Option<Lifetimes>,
     task: Tasking,
     needs_ledger: bool,
+    is_single_use: bool,
     way: Way<CallToolResult>,
 }
 
@@ -125,6 +126,7 @@ impl Tool {
             lifetimes: None,
             task: Tasking::default(),
             needs_ledger: false,
+            is_single_use: false,
             way,
         }
     }
@@ -226,6 +228,15 @@ impl Tool {
         self
     }
 
+    /// Takes the answers of a round once: whoever sends them again is refused,
+    /// even if the response was lost. Needs a [`store`](crate::Server::store).
+    #[must_use]
+    pub fn single_use(mut self) -> Self {
+        self.needs_ledger = true;
+        self.is_single_use = true;
+        self
+    }
+
     pub(super) fn finish(self) -> Result<ToolEntry, String> {
         let name = self.wire.name.clone();
         self.try_finish()
@@ -240,6 +251,7 @@ impl Tool {
             lifetimes,
             task,
             needs_ledger,
+            is_single_use,
             way,
         } = self;
         if task.mode != TaskMode::Never && matches!(way, Way::LowLevel(_)) {
@@ -280,6 +292,7 @@ impl Tool {
             lifetimes,
             task,
             needs_ledger,
+            is_single_use,
             way: Arc::new(way),
         })
     }
@@ -304,6 +317,7 @@ pub(crate) struct ToolEntry {
     pub(crate) lifetimes: Option<Lifetimes>,
     pub(crate) task: Tasking,
     pub(crate) needs_ledger: bool,
+    pub(crate) is_single_use: bool,
     pub(crate) way: Arc<Way<CallToolResult>>,
 }
 

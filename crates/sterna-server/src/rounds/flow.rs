@@ -13,7 +13,7 @@ use sterna_seal::{OpenError, Part};
 
 use super::clock::flow_now;
 use super::drive::drive;
-use super::low_level::{only, trace_of};
+use super::low_level::only;
 use super::token::{Carried, Kept, Thread, refused};
 use super::{Played, Round, asking, gate};
 use crate::cx::{CANNOT_ASK, Cx, Envelope};
@@ -27,7 +27,7 @@ pub(super) async fn play<T: Send + 'static>(
     mut round: Round,
     handler: &Straight<T>,
 ) -> Result<Played<T>, Failure> {
-    let thread = Thread::take_up(&round)?;
+    let thread = Thread::take_up(&round).await?;
     let before = Before::read(&thread, &round)?;
     let mut answers = client_answers(&mut round, &before.journal)?;
     let mut journal = before.journal.clone();
@@ -46,7 +46,7 @@ pub(super) async fn play<T: Send + 'static>(
         let ending = drive(&mut driver, may_stay).await;
         log_diagnostics(&round, &mut driver);
         if let Some(mistake) = round.request.mistake() {
-            tracing::error!(target: "sterna::rounds", name = round.target.name, "MR0201: {mistake}");
+            tracing::error!(target: "sterna::rounds", name = round.shown(), "MR0201: {mistake}");
             return Err(Failure::Internal);
         }
         match ending {
@@ -58,18 +58,12 @@ pub(super) async fn play<T: Send + 'static>(
             }
             Ending::Shed(journal) => {
                 let sheds = before.sheds + 1;
-                return suspend(
-                    &round,
-                    &thread,
-                    &before,
-                    sheds,
-                    InputRequests::new(),
-                    &journal,
-                );
+                let none = InputRequests::new();
+                return suspend(&round, &thread, &before, sheds, none, &journal).await;
             }
             Ending::Suspended(suspended) => match sort_out(&round, suspended)? {
                 Sorted::Ask(requests, journal) => {
-                    return suspend(&round, &thread, &before, 0, requests, &journal);
+                    return suspend(&round, &thread, &before, 0, requests, &journal).await;
                 }
                 Sorted::Answered(keys, now) => {
                     let cannot = Bytes::from_static(CANNOT_ASK);
@@ -93,20 +87,20 @@ struct Before {
 
 impl Before {
     fn read(thread: &Thread, round: &Round) -> Result<Self, Failure> {
-        let Some(kept) = thread.kept()? else {
+        let Some(kept) = thread.kept(round)? else {
             return Ok(Self {
                 journal: Journal::new(),
                 build: Build::Same,
                 sheds: 0,
-                trace: trace_of(round),
+                trace: thread.trace(round),
             });
         };
         let Carried::Journal(bytes) = kept.carried else {
-            return Err(refused(OpenError::Unreadable));
+            return Err(refused(&round.core, OpenError::Unreadable));
         };
         let journal = Journal::decode(bytes, &round.core.limits);
         Ok(Self {
-            journal: journal.map_err(|_| refused(OpenError::Unreadable))?,
+            journal: journal.map_err(|_| refused(&round.core, OpenError::Unreadable))?,
             build: if kept.build == round.core.build {
                 Build::Same
             } else {
@@ -216,6 +210,7 @@ fn sort_out(round: &Round, suspended: Suspended) -> Result<Sorted, Failure> {
     let mut needed = ClientCapabilities::default();
     for question in suspended.questions {
         let envelope = Envelope::read(&question.request).ok_or(Failure::Internal)?;
+        gate::check(&envelope.request)?;
         let key = question.key.as_str();
         match gate::missing(client, &envelope.request) {
             None => {
@@ -235,7 +230,7 @@ fn sort_out(round: &Round, suspended: Suspended) -> Result<Sorted, Failure> {
     })
 }
 
-fn suspend<T>(
+async fn suspend<T>(
     round: &Round,
     thread: &Thread,
     before: &Before,
@@ -255,24 +250,25 @@ fn suspend<T>(
             .map(|entry| Part::new(entry.key().as_str(), entry.value().len()))
             .collect()
     };
-    let state = thread.seal(round, &kept, &parts)?;
+    let sealing = thread.seal(round, &kept, &parts);
+    let state = sealing.await?;
     let required = InputRequired::new(requests, Some(state));
     asking(round, required.expect("there is a state"))
 }
 
 pub(super) fn stopped(round: &Round, error: &Error) -> Failure {
     // The text may hold what a panic said; it is for the log alone.
-    tracing::error!(target: "sterna::rounds", name = round.target.name, "{error}");
+    tracing::error!(target: "sterna::rounds", name = round.shown(), "{error}");
     match error {
         Error::RoundsExhausted { .. } => Failure::Rounds,
-        Error::StateVersion { .. } => refused(OpenError::Unreadable),
+        Error::StateVersion { .. } => refused(&round.core, OpenError::Unreadable),
         _ => Failure::Internal,
     }
 }
 
 pub(super) fn log_diagnostics<T>(round: &Round, driver: &mut Running<T>) {
     for diagnostic in driver.take_diagnostics() {
-        tracing::warn!(target: "sterna::rounds", name = round.target.name, "{diagnostic}");
+        tracing::warn!(target: "sterna::rounds", name = round.shown(), "{diagnostic}");
     }
 }
 

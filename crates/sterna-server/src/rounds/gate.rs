@@ -1,8 +1,13 @@
 //! Whether a client may be asked: nothing goes out that it did not declare on
 //! this very request (MRTR-S7).
 
+use std::net::IpAddr;
+
 use sterna_protocol::capabilities::{ClientCapabilities, ElicitationCapability};
+use sterna_protocol::elicitation::ElicitRequestParams;
 use sterna_protocol::input::InputRequest;
+
+use crate::failure::Failure;
 
 /// What `client` would have to declare to be asked `question`.
 pub(crate) fn missing(
@@ -10,6 +15,47 @@ pub(crate) fn missing(
     question: &InputRequest,
 ) -> Option<ClientCapabilities> {
     client.missing(&question.required_capabilities())
+}
+
+/// Whether `question` may go out at all.
+///
+/// # Errors
+///
+/// It would send the user to a page that anybody on the way could change
+/// (ELICIT-S12). The author must act, so the log says where it was to go.
+pub(super) fn check(question: &InputRequest) -> Result<(), Failure> {
+    let InputRequest::Elicit(request) = question else {
+        return Ok(());
+    };
+    let ElicitRequestParams::Url(params) = &request.params else {
+        return Ok(());
+    };
+    let host = host(params.url.as_str());
+    if params.url.scheme().eq_ignore_ascii_case("https") || is_loopback(host) {
+        return Ok(());
+    }
+    tracing::error!(
+        target: "sterna::rounds",
+        host,
+        "MR0602: a question would send the user to a page that is not https"
+    );
+    Err(Failure::Internal)
+}
+
+/// The host of a URL, without what stands around it.
+fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    match host.strip_prefix('[') {
+        Some(address) => address.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let address = host.parse::<IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// Adds `more` to what is missing.

@@ -43,7 +43,7 @@ pub(super) async fn flow<T: Send + 'static, L: Line>(
     handler: &Straight<T>,
     line: &L,
 ) -> Result<T, Failure> {
-    let thread = Thread::take_up(&round)?;
+    let thread = Thread::take_up(&round).await?;
     let mut driver = super::flow::start_live(&round, &thread, handler)?;
     let mut open: BTreeMap<String, L::Asking> = BTreeMap::new();
     let mut timer = pin!(None::<Sleep>);
@@ -86,7 +86,7 @@ fn put<T, L: Line>(
     line: &L,
 ) -> Result<bool, Failure> {
     if let Some(mistake) = round.request.mistake() {
-        tracing::error!(target: "sterna::rounds", name = round.target.name, "MR0201: {mistake}");
+        tracing::error!(target: "sterna::rounds", name = round.shown(), "MR0201: {mistake}");
         return Err(Failure::Internal);
     }
     let changes = driver.changes();

@@ -21,10 +21,10 @@ pub(super) async fn play<T: Send + 'static>(
     mut round: Round,
     handler: &LowLevel<T>,
 ) -> Result<Played<T>, Failure> {
-    let thread = Thread::take_up(&round)?;
+    let thread = Thread::take_up(&round).await?;
     let responses = round.responses.take().unwrap_or_default();
-    let (answers, state, trace) = match thread.kept()? {
-        None => (all(&responses), None, trace_of(&round)),
+    let (answers, state, trace) = match thread.kept(&round)? {
+        None => (all(&responses), None, thread.trace(&round)),
         Some(kept) => match kept.carried {
             Carried::Author { asked, state } => {
                 // MRTR-S14: answers nobody asked for are ignored.
@@ -32,7 +32,7 @@ pub(super) async fn play<T: Send + 'static>(
                 let answers = only(&responses, asked)?;
                 (answers, Some(Arc::from(&*state)), kept.trace)
             }
-            Carried::Journal(_) => return Err(refused(OpenError::Unreadable)),
+            Carried::Journal(_) => return Err(refused(&round.core, OpenError::Unreadable)),
         },
     };
     let call = Call::new(
@@ -42,13 +42,13 @@ pub(super) async fn play<T: Send + 'static>(
         thread.round,
     );
     match guarded(|| handler(call, Answers::new(answers))).await? {
-        Outcome::InputRequired(required) => ask(&round, &thread, required, trace),
+        Outcome::InputRequired(required) => ask(&round, &thread, required, trace).await,
         Outcome::Complete(result) => Ok(Outcome::Complete(result)),
         Outcome::Extension(none) => match none {},
     }
 }
 
-fn ask<T>(
+async fn ask<T>(
     round: &Round,
     thread: &Thread,
     required: InputRequired,
@@ -57,6 +57,7 @@ fn ask<T>(
     let client = round.request.capabilities();
     let mut missing = ClientCapabilities::default();
     for (_, question) in required.requests().iter() {
+        gate::check(question)?;
         if let Some(more) = gate::missing(client, question) {
             gate::add(&mut missing, more);
         }
@@ -80,7 +81,7 @@ fn ask<T>(
             state: state.as_str().into(),
         },
     };
-    let sealed = thread.seal(round, &kept, &Vec::new)?;
+    let sealed = thread.seal(round, &kept, &Vec::new).await?;
     asking(round, required.with_state(sealed))
 }
 
@@ -119,15 +120,4 @@ pub(super) async fn guarded<T>(start: impl FnOnce() -> Boxed<T>) -> Result<T, Fa
         }
     })
     .await
-}
-
-/// The trace the first round belongs to; zeros if the client names none.
-pub(super) fn trace_of(round: &Round) -> [u8; 16] {
-    let hex = round
-        .traceparent
-        .as_deref()
-        .and_then(|parent| parent.split('-').nth(1))
-        .filter(|hex| hex.len() == 32);
-    let id = hex.and_then(|hex| u128::from_str_radix(hex, 16).ok());
-    id.unwrap_or(0).to_be_bytes()
 }

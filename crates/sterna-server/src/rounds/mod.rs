@@ -11,6 +11,7 @@ pub(crate) mod gate;
 mod inspect;
 mod live;
 mod low_level;
+mod remember;
 mod report;
 mod token;
 mod v1;
@@ -27,9 +28,11 @@ use sterna_seal::Lifetimes;
 pub(crate) use clock::{flow_now, now};
 pub use inspect::{SealedState, StateContent};
 pub(crate) use live::Line;
+pub(crate) use remember::Retry;
 pub(crate) use report::Reporter;
 pub(crate) use wanted::Wanted;
 
+use crate::around::{RoundEnd, Watched};
 use crate::call::Request;
 use crate::core::Core;
 use crate::edge::Shutdown;
@@ -65,10 +68,23 @@ impl Round {
     where
         T: Send + 'static,
     {
-        match way {
+        let watched = Watched::begin(&self.core, &self.request, &self.target);
+        let (core, request) = (Arc::clone(&self.core), self.request.clone());
+        let outcome = match way {
             Way::Flow(handler) => flow::play(self, &**handler).await,
             Way::LowLevel(handler) => low_level::play(self, &**handler).await,
-        }
+        };
+        let ended = RoundEnd::of(&outcome);
+        token::note_end(&core, &request, ended);
+        watched.end(ended);
+        outcome
+    }
+
+    /// What a log may call the target.
+    fn shown(&self) -> &str {
+        let offers = &self.core.offers;
+        let shown = offers.shown(self.target.method, &self.target.name);
+        shown.unwrap_or_default()
     }
 
     /// Serves a request whose client is asked while it waits.
@@ -77,10 +93,16 @@ impl Round {
         T: Send + 'static,
         L: Line,
     {
-        match way {
+        let watched = Watched::begin(&self.core, &self.request, &self.target);
+        let result = match way {
             Way::Flow(handler) => live::flow(self, &**handler, line).await,
             Way::LowLevel(handler) => live::low_level(self, &**handler, line).await,
-        }
+        };
+        watched.end(match &result {
+            Ok(_) => RoundEnd::Finished,
+            Err(_) => RoundEnd::Failed,
+        });
+        result
     }
 }
 

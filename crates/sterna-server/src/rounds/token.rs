@@ -5,13 +5,16 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use sterna_protocol::input::RequestState;
 use sterna_seal::{
-    Binding, Draft, Flow, FlowId, OpenError, Part, Principal, SealError, Target as SealTarget,
-    ThreadEntropy,
+    Binding, Draft, Flow, FlowId, LoadError, OpenError, Part, Principal, SealError, Sealed, Spill,
+    Target as SealTarget, ThreadEntropy,
 };
 
 use super::{Round, now, v1};
+use crate::around::{RoundEnd, may_go_on};
+use crate::call::{Place, Request};
 use crate::core::Core;
 use crate::failure::Failure;
+use crate::telemetry::trace_id;
 
 /// What a state says beyond what the seal itself keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,8 +51,17 @@ pub(super) struct Thread {
 }
 
 impl Thread {
-    /// Takes up the thread of `round`: opens its state, or begins a flow.
-    pub(super) fn take_up(round: &Round) -> Result<Self, Failure> {
+    /// Takes up the thread of `round`, if the hooks agree.
+    pub(super) async fn take_up(round: &Round) -> Result<Self, Failure> {
+        let thread = Self::find(round).await?;
+        if thread.before.is_some() {
+            round.core.numbers.answered.add(1);
+        }
+        thread.settle(round)
+    }
+
+    /// The thread of `round`: opens its state, or begins a flow.
+    pub(super) async fn find(round: &Round) -> Result<Self, Failure> {
         let binding = bind(round)?;
         let Some(state) = &round.state else {
             let flow = FlowId::mint(&binding, now(), &mut ThreadEntropy);
@@ -67,10 +79,13 @@ impl Thread {
             .keys
             .current()
             .open(state.as_str(), &binding, now())
-            .map_err(refused)?;
-        let payload = claims.content.inline();
-        let payload = payload
-            .ok_or_else(|| refused(OpenError::BlobGone))?
+            .map_err(|reason| refused(&round.core, reason))?;
+        let spill = round.core.tasks.as_deref().map(|tasks| tasks as &dyn Spill);
+        let payload = claims
+            .content
+            .load(spill)
+            .await
+            .map_err(|error| not_loaded(&round.core, error))?
             .to_vec();
         Ok(Self {
             binding,
@@ -81,24 +96,53 @@ impl Thread {
         })
     }
 
+    /// Says where the round stands, and asks the hooks whether it may go on.
+    fn settle(self, round: &Round) -> Result<Self, Failure> {
+        let kept = self.payload.as_deref().and_then(v1::trace);
+        let trace = kept.unwrap_or_else(|| self.trace(round));
+        let place = Place {
+            flow: self.flow.to_bytes(),
+            round: self.round,
+            trace,
+        };
+        round.request.stands_at(place);
+        let span = tracing::Span::current();
+        if !span.is_disabled() {
+            span.record("sterna.flow.id", tracing::field::display(self.flow));
+            span.record("sterna.round", self.round);
+            let trace = round.request.trace().id();
+            span.record("sterna.trace.id", &*trace);
+        }
+        may_go_on(&round.core, &round.request, &round.target, place)?;
+        Ok(self)
+    }
+
+    /// The trace of a flow that begins: the client's, or one made of its id.
+    pub(super) fn trace(&self, round: &Round) -> [u8; 16] {
+        let named = round.traceparent.as_deref().and_then(trace_id);
+        named.unwrap_or_else(|| self.flow.to_bytes())
+    }
+
     /// What the state keeps; `None` in the first round.
-    pub(super) fn kept(&self) -> Result<Option<Kept<'_>>, Failure> {
-        match &self.payload {
-            None => Ok(None),
-            Some(payload) => {
-                let kept = v1::read(payload).ok_or_else(|| refused(OpenError::Unreadable))?;
-                Ok(Some(kept))
-            }
+    pub(super) fn kept(&self, round: &Round) -> Result<Option<Kept<'_>>, Failure> {
+        let Some(payload) = &self.payload else {
+            return Ok(None);
+        };
+        match v1::read(payload) {
+            Some(kept) => Ok(Some(kept)),
+            None => Err(refused(&round.core, OpenError::Unreadable)),
         }
     }
 
     /// Seals `kept` for the next round.
-    pub(super) fn seal(
+    ///
+    /// With a store, a state that is too large to travel stays there.
+    pub(super) fn seal<'r>(
         &self,
-        round: &Round,
+        round: &'r Round,
         kept: &Kept<'_>,
         parts: &dyn Fn() -> Vec<Part>,
-    ) -> Result<RequestState, Failure> {
+    ) -> impl Future<Output = Result<RequestState, Failure>> + Send + use<'r> {
         let core: &Core = &round.core;
         let flow = match self.before {
             Some(before) => before.next_round(),
@@ -109,26 +153,66 @@ impl Thread {
             .with_lifetimes(round.target.lifetimes)
             .with_budget(core.budget)
             .with_parts(parts);
-        let sealed = core
-            .keys
-            .current()
-            .seal(&draft, &self.binding, now(), &mut ThreadEntropy);
-        match sealed {
-            Ok(sealed) => {
-                if sealed.is_heavy {
-                    tracing::warn!(
-                        target: "sterna::rounds",
-                        method = round.target.method,
-                        bytes = payload.len(),
-                        "MR0202: a flow makes its client carry a heavy state"
-                    );
-                }
-                Ok(RequestState::new(sealed.token))
+        let keys = core.keys.current();
+        let (binding, mut entropy) = (&self.binding, ThreadEntropy);
+        let (sealed, spilling) = match &core.tasks {
+            None => (Some(keys.seal(&draft, binding, now(), &mut entropy)), None),
+            Some(tasks) => {
+                let spilling = keys.seal_or_spill(&draft, binding, now(), &mut entropy, &**tasks);
+                (None, Some(spilling))
             }
-            // The flow is as old as it may get; the client must start over.
-            Err(SealError::FlowEnded(at)) => Err(refused(OpenError::FlowExpired(at))),
-            Err(error) => Err(broken("MR0203: a state cannot be sealed", &error)),
+        };
+        let bytes = payload.len();
+        let is_first = self.before.is_none();
+        async move {
+            let sealed = match (sealed, spilling) {
+                (Some(sealed), _) => sealed,
+                (None, Some(spilling)) => spilling.await,
+                (None, None) => return Err(Failure::Internal),
+            };
+            let state = finish_seal(round, bytes, sealed)?;
+            if is_first {
+                core.numbers.started.add(1);
+            }
+            let bytes = state.as_str().len() as u64;
+            core.numbers.suspended.add(1);
+            core.numbers.state_bytes.add(bytes);
+            tracing::Span::current().record("sterna.state.bytes", bytes);
+            Ok(state)
         }
+    }
+}
+
+fn finish_seal(
+    round: &Round,
+    bytes: usize,
+    sealed: Result<Sealed, SealError>,
+) -> Result<RequestState, Failure> {
+    match sealed {
+        Ok(sealed) => {
+            if sealed.is_heavy {
+                tracing::warn!(
+                    target: "sterna::rounds",
+                    method = round.target.method,
+                    bytes,
+                    "MR0202: a flow makes its client carry a heavy state"
+                );
+            }
+            Ok(RequestState::new(sealed.token))
+        }
+        // The flow is as old as it may get; the client must start over.
+        Err(SealError::FlowEnded(at)) => Err(refused(&round.core, OpenError::FlowExpired(at))),
+        Err(error) => Err(broken("MR0203: a state cannot be sealed", &error)),
+    }
+}
+
+/// A state whose blob cannot be had. Only if it is gone must the client start
+/// over.
+fn not_loaded(core: &Core, error: LoadError) -> Failure {
+    match error {
+        LoadError::Refused(reason) => refused(core, reason),
+        LoadError::NoStore => refused(core, OpenError::BlobGone),
+        error => broken("MR0404: a spilled state cannot be fetched", &error),
     }
 }
 
@@ -145,9 +229,20 @@ fn bind(round: &Round) -> Result<Binding, Failure> {
 }
 
 /// Notes which check a state failed, where the peer cannot see it.
-pub(super) fn refused(reason: OpenError) -> Failure {
+pub(super) fn refused(core: &Core, reason: OpenError) -> Failure {
+    tracing::Span::current().record("sterna.state.refused", reason.label());
     tracing::info!(target: "sterna::rounds", reason = reason.label(), "a request state was refused");
+    core.numbers.refused(&reason);
     Failure::State
+}
+
+/// Notes how a round ended.
+pub(super) fn note_end(core: &Core, request: &Request, ended: RoundEnd) {
+    tracing::Span::current().record("sterna.outcome", ended.as_str());
+    let is_over = matches!(ended, RoundEnd::Failed | RoundEnd::Finished);
+    if is_over && request.place().is_some_and(|place| place.round > 0) {
+        core.numbers.finished.add(1);
+    }
 }
 
 fn broken(what: &str, error: &(dyn std::error::Error + 'static)) -> Failure {

@@ -48,6 +48,12 @@ pub(super) fn read(bytes: &[u8]) -> Option<Kept<'_>> {
     })
 }
 
+/// The trace of the flow alone, without what is carried.
+pub(super) fn trace(bytes: &[u8]) -> Option<[u8; 16]> {
+    let (_, rest) = bytes.split_at_checked(HEAD)?;
+    rest.first_chunk().copied()
+}
+
 fn write_list(list: &[std::borrow::Cow<'_, str>], bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(&length(list.len()));
     for text in list {
@@ -80,6 +86,8 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     Some(*taken)
 }
 
+/// What stands before the trace: version, kind, build and sheds.
+const HEAD: usize = 1 + 1 + 8 + 1;
 const VERSION: u8 = 1;
 const JOURNAL: u8 = 0;
 const AUTHOR: u8 = 1;
@@ -113,6 +121,7 @@ mod tests {
         };
         let frozen = "01016275696c642d696401abababababababababababababababab0000000200000001610000000262637374617465";
         assert_eq!(hex(&write(&author)), frozen);
+        assert_eq!(trace(&write(&author)), Some([0xab; 16]));
         assert_eq!(read(&write(&author)), Some(author));
     }
 

@@ -23,6 +23,7 @@ use crate::legacy::Desk;
 use crate::modern::{Lists, discover};
 use crate::offer::{Extensions, Offers};
 use crate::tasks::{self, StoreReady, TaskMode, Tasks};
+use crate::telemetry::Numbers;
 
 pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     let Server {
@@ -33,8 +34,10 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         states,
         keys,
         store,
+        remembers_rounds,
         gate,
         probes,
+        hooks,
         mut edge,
         legacy,
         config,
@@ -53,6 +56,10 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         }
     }
     problems.extend(missing_store(&offers, store.is_some()));
+    if remembers_rounds && store.is_none() {
+        problems
+            .push("MR0401: rounds are remembered in a ledger, and the server has no store".into());
+    }
     let runs_tasks = offers
         .tools
         .iter()
@@ -94,6 +101,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     });
     let core = Core {
         tasks,
+        remembers_rounds,
         version: config.flow.version,
         realm: Realm::new(audience, config.tenant.as_deref()),
         discover: discover(found, &config.caching, &meta),
@@ -104,6 +112,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         desk: Desk::new(),
         keys,
         lifetimes: config.lifetimes,
+        reload_keys: config.reload_keys,
         budget: config.budget,
         limits: config.flow.limits.clone(),
         max_rounds: config.flow.max_rounds,
@@ -112,6 +121,8 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         overloaded: config.overloaded,
         changes: Changes::default(),
         states,
+        hooks,
+        numbers: Numbers::new(probes.registry(), &offers),
         offers,
         extensions,
         info,

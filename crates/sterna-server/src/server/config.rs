@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use sterna_flow::Settings;
 use sterna_protocol::caching::{CacheScope, Caching};
@@ -27,6 +28,9 @@ pub struct ServerConfig {
     pub page: usize,
     /// How long a client may take for one round and for all of them.
     pub lifetimes: Lifetimes,
+    /// How often the file of the keys is read again. Ten seconds: a rollout
+    /// waits for it, and a small file costs nothing. Zero never reads it again.
+    pub reload_keys: Duration,
     /// How much a client may be asked to carry.
     pub budget: Budget,
     /// How flows are run; `max_rounds` holds for low-level handlers too.
@@ -47,6 +51,7 @@ impl Default for ServerConfig {
             caching: Caching::new(60_000, CacheScope::Private),
             page: 100,
             lifetimes: Lifetimes::default(),
+            reload_keys: Duration::from_secs(10),
             budget: Budget::default(),
             flow: Settings::default(),
             tasks: TaskConfig::default(),
@@ -63,6 +68,7 @@ impl fmt::Debug for ServerConfig {
             .field("caching", &self.caching)
             .field("page", &self.page)
             .field("lifetimes", &self.lifetimes)
+            .field("reload_keys", &self.reload_keys)
             .field("budget", &self.budget)
             .field("flow", &self.flow)
             .field("tasks", &self.tasks)

@@ -4,6 +4,7 @@ mod build;
 mod config;
 mod error;
 mod keys_ready;
+mod reload;
 mod service;
 
 use std::net::ToSocketAddrs;
@@ -20,6 +21,7 @@ pub use config::ServerConfig;
 pub use error::{BuildError, StartError};
 pub use service::{Mcp, Service};
 
+use crate::around::Around;
 use crate::auth::Gate;
 use crate::core::States;
 use crate::cx::Cx;
@@ -62,8 +64,10 @@ pub struct Server {
     states: States,
     keys: Option<Arc<SharedKeyring>>,
     store: Option<Arc<dyn Store>>,
+    remembers_rounds: bool,
     gate: Option<Gate>,
     probes: Probes,
+    hooks: Vec<Box<dyn Around>>,
     edge: EdgeConfig,
     legacy: bool,
     config: ServerConfig,
@@ -80,8 +84,10 @@ impl Server {
             states: States::default(),
             keys: None,
             store: None,
+            remembers_rounds: false,
             gate: None,
             probes: Probes::new(),
+            hooks: Vec::new(),
             edge: EdgeConfig::default(),
             legacy: true,
             config: ServerConfig::default(),
@@ -178,7 +184,9 @@ impl Server {
     }
 
     /// As [`keys`](Self::keys), with keys that can be reloaded while the server
-    /// runs.
+    /// runs. While it [serves](Service::serve), their file is read again as
+    /// often as [`ServerConfig::reload_keys`] says; behind
+    /// [`into_tower`](Service::into_tower) that is up to you.
     pub fn shared_keys(mut self, keys: Arc<SharedKeyring>) -> Self {
         self.keys = Some(keys);
         self
@@ -204,6 +212,17 @@ impl Server {
         self
     }
 
+    /// Enters every retry of a flow in the ledger of the
+    /// [`store`](Self::store): the same retry sent twice gets the same response,
+    /// on whichever instance it arrives, and one with other answers is refused.
+    ///
+    /// Costs two writes for each retry. Without it, a retry that is sent twice
+    /// runs twice.
+    pub fn remember_rounds(mut self) -> Self {
+        self.remembers_rounds = true;
+        self
+    }
+
     /// Says who may call.
     ///
     /// Without a gate everybody may, which is right for a server on loopback
@@ -216,6 +235,12 @@ impl Server {
     /// Says what operators are shown.
     pub fn probes(mut self, probes: Probes) -> Self {
         self.probes = probes;
+        self
+    }
+
+    /// Has `hook` see every round, after those that were given before.
+    pub fn around(mut self, hook: impl Around) -> Self {
+        self.hooks.push(Box::new(hook));
         self
     }
 

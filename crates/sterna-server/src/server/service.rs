@@ -8,6 +8,7 @@ use http::Response;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::StartError;
+use super::reload::follow;
 use crate::auth::Gate;
 use crate::changes::Changes;
 use crate::core::Core;
@@ -85,9 +86,13 @@ impl Service {
     ) -> Result<Drained, StartError> {
         self.check(listener.local_addr().map_err(StartError::Address)?)?;
         let shutdown = self.shutdown().clone();
+        let following = follow(Arc::clone(&self.core.keys), self.core.reload_keys);
         let working = tasks::work(self.core, shutdown.clone());
         let serving = async {
-            let served = self.edge.serve_on(listener, until).await;
+            let served = tokio::select! {
+                served = self.edge.serve_on(listener, until) => served,
+                never = following => match never {},
+            };
             // Also when it never listened: nobody would tell the workers otherwise.
             shutdown.begin();
             served

@@ -5,7 +5,7 @@ use sterna_store::Error;
 use crate::failure::Failure;
 
 /// Notes that the store did not do what a request needs.
-pub(super) fn store_failed(error: &Error) -> Failure {
+pub(crate) fn store_failed(error: &Error) -> Failure {
     let cause: &dyn std::error::Error = error;
     let code = error.code().unwrap_or("MR0404");
     tracing::error!(target: "sterna::tasks", code, error = cause, "the store failed");

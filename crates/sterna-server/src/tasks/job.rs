@@ -113,6 +113,7 @@ impl Job {
             extensions: http::Extensions::new(),
             reporter: None,
             mistake: OnceLock::new(),
+            place: OnceLock::new(),
             becoming: Becoming::default(),
         });
         let input = stored.arguments;

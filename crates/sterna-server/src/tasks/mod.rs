@@ -18,6 +18,7 @@ mod pool;
 mod ready;
 mod run;
 mod show;
+mod spill;
 mod v1;
 mod watch;
 
@@ -34,6 +35,7 @@ pub use mode::TaskMode;
 
 pub(crate) use create::Opening;
 pub(crate) use extension::extension;
+pub(crate) use failing::store_failed;
 pub(crate) use pool::work;
 pub(crate) use ready::StoreReady;
 pub(crate) use watch::Watch;

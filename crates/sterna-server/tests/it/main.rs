@@ -5,6 +5,8 @@ mod desk;
 mod issuer;
 mod wire;
 
+mod allocations;
+mod guards;
 mod http2;
 mod keys;
 mod legacy;
@@ -20,3 +22,4 @@ mod slow;
 mod smuggling;
 mod stdio;
 mod streams;
+mod telemetry;

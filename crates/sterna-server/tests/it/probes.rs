@@ -4,10 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use serde_json::{Value, json};
+use sterna_seal::{Keyring, SharedKeyring, ThreadEntropy};
 use sterna_server::auth::Gate;
 use sterna_server::edge::{Check, Checking, Health, Probes};
 
 use crate::desk::Server;
+use crate::wire::Wire;
 
 #[derive(Clone, Default)]
 struct Keys {
@@ -38,19 +41,24 @@ async fn readiness_lists_the_checks_and_asks_them_at_most_once_a_second() {
     let probes = Probes::new().checking(keys.clone());
     let server = Server::guarded(Gate::open(), probes, |_| {});
     let mut wire = server.connect().await;
-    let ready = r#"{"ready":true,"checks":{"keys":{"passing":true,"ids":["a1b2"]}}}"#;
+    let ready = json!({"ready": true, "checks": {"keys": {"passing": true, "ids": ["a1b2"]}}});
     for _ in 0..3 {
         let answer = wire.get("/readyz").await;
-        assert_eq!((answer.status, answer.body.as_str()), (200, ready));
+        assert_eq!((answer.status, read(&answer.body)), (200, ready.clone()));
     }
     assert_eq!(keys.asked.load(Ordering::SeqCst), 1);
 
     keys.broken.store(true, Ordering::SeqCst);
     tokio::time::advance(Duration::from_secs(2)).await;
     let answer = wire.get("/readyz").await;
-    let unready = r#"{"ready":false,"checks":{"keys":{"passing":false}}}"#;
-    assert_eq!((answer.status, answer.body.as_str()), (503, unready));
+    let unready = json!({"ready": false, "checks": {"keys": {"passing": false}}});
+    assert_eq!((answer.status, read(&answer.body)), (503, unready));
     assert_eq!(wire.get("/livez").await.status, 200);
+}
+
+/// A report as what it says: the order of its members is nobody's promise.
+fn read(report: &str) -> Value {
+    serde_json::from_str(report).unwrap()
 }
 
 #[tokio::test]
@@ -94,5 +102,42 @@ async fn numbers_are_shown_only_when_asked_for() {
         "sterna_http_connections 1",
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn sealing_keys_follow_their_file_and_a_broken_file_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keys.toml");
+    let ring = || Keyring::generate(&mut ThreadEntropy).unwrap();
+    let id = |ring: &Keyring| ring.keys().next().unwrap().id().to_string();
+    let (first, second) = (ring(), ring());
+    std::fs::write(&path, first.to_toml().as_str()).unwrap();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a key file is for the time we live in"
+    )]
+    let now = std::time::SystemTime::now();
+    let keys = Arc::new(SharedKeyring::from_file(&path, now.into()).unwrap());
+    let server = sterna_server::Server::new("keys", "1").shared_keys(keys);
+    let service = server.build().unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut serving = tokio::task::JoinSet::new();
+    serving.spawn(service.serve_on(listener, std::future::pending()));
+
+    for (text, expected) in [
+        (None, &first),
+        (Some(second.to_toml().as_str()), &second),
+        (Some("half a fi"), &second),
+    ] {
+        if let Some(text) = text {
+            std::fs::write(&path, text).unwrap();
+            tokio::time::sleep(Duration::from_secs(11)).await;
+        }
+        let mut wire = Wire::connect(address).await;
+        let report = read(&wire.get("/readyz").await.body);
+        let keys = json!({"passing": true, "ids": [id(expected)]});
+        assert_eq!(report["checks"]["keys"], keys);
     }
 }

@@ -1,6 +1,7 @@
 //! MCP of 2026-07-28, request by request, without a socket.
 
 mod admission;
+mod answers;
 mod building;
 mod flows;
 mod gating;

@@ -188,7 +188,7 @@ async fn a_long_step_keeps_its_lease() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancel_stops_a_step_that_runs() {
+async fn a_cancel_shows_at_once_and_a_step_that_runs_is_let_finish() {
     let world = Arc::new(World::default());
     let mut fleet = Fleet::new();
     let client = fleet.instance(server(&world));
@@ -198,6 +198,13 @@ async fn a_cancel_stops_a_step_that_runs() {
     }
     client.send("tasks/cancel", json!({"taskId": task})).await;
     assert_eq!(client.look(&task).await["status"], "cancelled");
+    world.gate.notify_one();
+    while world.done() != "begin end" {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    assert_eq!(client.look(&task).await["status"], "cancelled");
+    assert_eq!(world.done(), "begin end");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,0 +1,98 @@
+//! One instance: a server with a tool that plans, asks and pays.
+
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use sterna_flow::StepErrorKind;
+use sterna_server::{Cx, Server, ServerConfig, TaskMode, Tool, ToolError};
+use sterna_store::Store;
+use sterna_store_postgres::PostgresStore;
+use sterna_store_sqlite::SqliteStore;
+
+use crate::effects::Effects;
+
+/// How long a lease lasts: short, so that a stop of four seconds loses it.
+const LEASE: Duration = Duration::from_secs(2);
+
+/// What everything that is done takes.
+const PAUSE: Duration = Duration::from_millis(20);
+
+#[tokio::main]
+pub(crate) async fn serve(store: &str, effects: PathBuf) -> Result<()> {
+    let store: Arc<dyn Store> = if store.contains('=') {
+        let config = sterna_store_postgres::Config::new(store)?;
+        Arc::new(PostgresStore::connect(config).await?)
+    } else {
+        Arc::new(SqliteStore::open(
+            store,
+            sterna_store_sqlite::Config::default(),
+        )?)
+    };
+    let mut config = ServerConfig::default();
+    config.tasks.lease = LEASE;
+    config.tasks.poll_interval = Duration::from_millis(100);
+    config.tasks.first_retry = Duration::from_millis(200);
+    // Workers die here for no fault of the task.
+    config.tasks.attempts = 1000;
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let address = listener.local_addr()?;
+    let service = Server::new("chaos", "1")
+        .state(Effects::new(effects))
+        .offer(Tool::new("order", "Plans, asks and pays", order).task(TaskMode::Always))
+        .store(store)
+        .config(config)
+        .build()?;
+    writeln!(std::io::stdout(), "{address}")?;
+    service
+        .serve_on(listener, sterna_server::edge::interrupted())
+        .await?;
+    Ok(())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Order {
+    number: u64,
+}
+
+async fn order(cx: Cx<'_>, order: Order) -> Result<String, ToolError> {
+    let number = order.number;
+    // A plan that no two runs would make alike: what is seen twice was kept.
+    let plan = cx
+        .step("plan", || async {
+            tokio::time::sleep(PAUSE).await;
+            Ok::<_, ToolError>(unique())
+        })
+        .await?;
+    cx.state::<Effects>().note("saw", number, &plan)?;
+    let size: String = cx.ask("size", "Which size?").await?;
+    let effects = cx.state::<Effects>().clone();
+    let paid = cx
+        .once("pay", |_| async move {
+            // Long enough on both sides for a crash to fall before or after the payment.
+            tokio::time::sleep(PAUSE).await;
+            effects.note("pay", number, "-").map_err(ToolError::from)?;
+            tokio::time::sleep(PAUSE).await;
+            Ok::<_, ToolError>(())
+        })
+        .await;
+    let paid = match paid {
+        Ok(()) => "paid",
+        // A crash fell between the claim and its result.
+        Err(error) if error.kind == StepErrorKind::Ambiguous => "ambiguous",
+        Err(error) => return Err(error.into()),
+    };
+    cx.state::<Effects>().note("saw", number, &plan)?;
+    Ok(format!("{number} {size} {paid}"))
+}
+
+fn unique() -> String {
+    use std::hash::{BuildHasher, Hasher};
+    let hasher = std::collections::hash_map::RandomState::new().build_hasher();
+    format!("{:016x}-{}", hasher.finish(), std::process::id())
+}

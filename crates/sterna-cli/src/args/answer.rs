@@ -1,0 +1,36 @@
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Who answers what the server asks.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Answers")]
+pub(crate) struct AnswerArgs {
+    /// Answer a field: `key.field=text` or `key.field:=json`; `key=text` if there is only one
+    #[arg(long = "answer", value_name = "KEY.FIELD=VALUE")]
+    pub(crate) given: Vec<String>,
+    /// A JSON file with answers by key, or `-` for stdin
+    #[arg(long, value_name = "FILE")]
+    pub(crate) answers: Option<PathBuf>,
+    /// Agree to a question that has no fields, or whose defaults will do
+    #[arg(long, value_name = "KEY")]
+    pub(crate) accept: Vec<String>,
+    /// Decline a question
+    #[arg(long, value_name = "KEY")]
+    pub(crate) decline: Vec<String>,
+    /// Cancel a question
+    #[arg(long, value_name = "KEY")]
+    pub(crate) cancel: Vec<String>,
+    /// A command that writes what a model is asked for; it gets the messages on stdin
+    #[arg(long, value_name = "COMMAND", conflicts_with = "no_sampling")]
+    pub(crate) sampler: Option<String>,
+    /// Tell the server that no model is here
+    #[arg(long)]
+    pub(crate) no_sampling: bool,
+    /// A folder that the server may be told of; can be given several times
+    #[arg(long = "root", value_name = "FOLDER")]
+    pub(crate) roots: Vec<PathBuf>,
+    /// Where to keep the call if nobody is there to answer, for `sterna resume`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save: Option<PathBuf>,
+}

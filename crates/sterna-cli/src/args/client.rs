@@ -1,0 +1,111 @@
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{AnswerArgs, ConnectArgs};
+
+/// `sterna call`, and what has the same shape.
+#[derive(Args, Debug)]
+pub(crate) struct CallArgs {
+    /// The server (not with `-- COMMAND`), the tool, and arguments: `key=text` or `key:=json`
+    #[arg(value_name = "[TARGET] TOOL [ARGUMENT]...", required = true)]
+    pub(crate) words: Vec<String>,
+    /// A file with the arguments as a JSON object, or `-` for stdin
+    #[arg(long, value_name = "FILE")]
+    pub(crate) args: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) answers: AnswerArgs,
+    #[command(flatten)]
+    pub(crate) connect: ConnectArgs,
+}
+
+/// `sterna prompt`.
+#[derive(Args, Debug)]
+pub(crate) struct PromptArgs {
+    /// The server (not with `-- COMMAND`), the prompt, and arguments: `key=text`
+    #[arg(value_name = "[TARGET] PROMPT [ARGUMENT]...", required = true)]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) answers: AnswerArgs,
+    #[command(flatten)]
+    pub(crate) connect: ConnectArgs,
+}
+
+/// `sterna read`.
+#[derive(Args, Debug)]
+pub(crate) struct ReadArgs {
+    /// The server (not with `-- COMMAND`) and the URI of the resource
+    #[arg(value_name = "[TARGET] URI", required = true)]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) answers: AnswerArgs,
+    #[command(flatten)]
+    pub(crate) connect: ConnectArgs,
+}
+
+/// `sterna resume`.
+#[derive(Args, Debug)]
+pub(crate) struct ResumeArgs {
+    /// The file that `--save` wrote, or `-` for stdin
+    pub(crate) file: PathBuf,
+    /// Resume at another address of the same server; answers and state go there
+    #[arg(long, value_name = "URL")]
+    pub(crate) at: Option<String>,
+    #[command(flatten)]
+    pub(crate) answers: AnswerArgs,
+    #[command(flatten)]
+    pub(crate) connect: ConnectArgs,
+}
+
+/// `sterna list`.
+#[derive(Args, Debug)]
+pub(crate) struct ListArgs {
+    /// The server (not with `-- COMMAND`)
+    #[arg(value_name = "TARGET")]
+    pub(crate) words: Vec<String>,
+    /// What to list; everything, if not given
+    #[arg(long, value_enum)]
+    pub(crate) only: Option<Kind>,
+    #[command(flatten)]
+    pub(crate) connect: ConnectArgs,
+}
+
+/// What a server offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    Prompts,
+    Resources,
+    Templates,
+    Tools,
+}
+
+/// `sterna discover` and `sterna doctor`.
+#[derive(Args, Debug)]
+pub(crate) struct TargetArgs {
+    /// The server (not with `-- COMMAND`)
+    #[arg(value_name = "TARGET")]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) connect: ConnectArgs,
+}
+
+/// `sterna complete`.
+#[derive(Args, Debug)]
+pub(crate) struct CompleteArgs {
+    /// The server (not with `-- COMMAND`), the argument as typed so far, and known ones: `key=text`
+    #[arg(value_name = "[TARGET] ARGUMENT=TEXT [KNOWN=TEXT]...", required = true)]
+    pub(crate) words: Vec<String>,
+    /// The prompt that takes the argument
+    #[arg(
+        long,
+        value_name = "NAME",
+        required_unless_present = "template",
+        conflicts_with = "template"
+    )]
+    pub(crate) prompt: Option<String>,
+    /// The resource template that takes it
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) template: Option<String>,
+    #[command(flatten)]
+    pub(crate) connect: ConnectArgs,
+}

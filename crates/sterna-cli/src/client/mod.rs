@@ -1,0 +1,129 @@
+//! The subcommands that talk to a server.
+
+mod call;
+mod complete;
+mod discover;
+mod doctor;
+mod list;
+mod prompt;
+mod read;
+mod resume;
+mod show;
+
+use std::sync::Arc;
+
+use sterna_client::Client;
+use tokio::sync::Mutex;
+
+use crate::args::{AnswerArgs, ConnectArgs};
+use crate::ask::Desk;
+use crate::config::Settings;
+use crate::exit::Failure;
+use crate::rounds::Rounds;
+use crate::screen::Screen;
+use crate::session::{self, SharedDesk};
+use crate::target::Target;
+
+pub(crate) use call::run as call;
+pub(crate) use complete::run as complete;
+pub(crate) use discover::run as discover;
+pub(crate) use doctor::run as doctor;
+pub(crate) use list::run as list;
+pub(crate) use prompt::run as prompt;
+pub(crate) use read::run as read;
+pub(crate) use resume::run as resume;
+
+/// A connection for calls that may ask.
+#[derive(Debug)]
+struct Asking<'a> {
+    client: Client,
+    desk: SharedDesk,
+    answers: &'a AnswerArgs,
+    screen: Screen,
+}
+
+impl<'a> Asking<'a> {
+    /// Connects to `place`.
+    async fn connect(
+        place: Place<'_>,
+        answers: &'a AnswerArgs,
+        screen: Screen,
+    ) -> Result<Self, Failure> {
+        Self::connect_to(place.target, &place.settings, answers, screen).await
+    }
+
+    async fn connect_to(
+        target: Target,
+        settings: &Settings,
+        answers: &'a AnswerArgs,
+        screen: Screen,
+    ) -> Result<Self, Failure> {
+        let desk = Arc::new(Mutex::new(Desk::new(answers, settings, screen)?));
+        let client = session::connect(target, settings, Some(&desk), screen).await?;
+        Ok(Self {
+            client,
+            desk,
+            answers,
+            screen,
+        })
+    }
+
+    fn rounds(&self) -> Rounds<'_> {
+        Rounds {
+            client: &self.client,
+            desk: &self.desk,
+            save: self.answers.save.as_deref(),
+            screen: self.screen,
+        }
+    }
+}
+
+/// The server that was named, and the words after it.
+#[derive(Debug)]
+struct Place<'w> {
+    target: Target,
+    settings: Settings,
+    rest: &'w [String],
+}
+
+impl<'w> Place<'w> {
+    fn read(words: &'w [String], args: &ConnectArgs) -> Result<Self, Failure> {
+        let settings = Settings::read(args)?;
+        let (target, rest) = Target::split(words, &args.command, &settings)?;
+        Ok(Self {
+            target,
+            settings,
+            rest,
+        })
+    }
+
+    /// The next word: a tool, a prompt and the like.
+    fn take(&mut self, what: &str) -> Result<&'w str, Failure> {
+        match self.rest {
+            [first, rest @ ..] => {
+                self.rest = rest;
+                Ok(first)
+            }
+            [] => Err(Failure::usage(format!("no {what} is named"))
+                .hint("`sterna list` shows what the server offers")),
+        }
+    }
+
+    /// Connects for requests that never ask.
+    async fn connect(self, screen: Screen) -> Result<Client, Failure> {
+        session::connect(self.target, &self.settings, None, screen).await
+    }
+}
+
+/// Connects for requests that take nothing but the server.
+async fn connect_only(
+    words: &[String],
+    args: &ConnectArgs,
+    screen: Screen,
+) -> Result<Client, Failure> {
+    let place = Place::read(words, args)?;
+    match place.rest.first() {
+        None => place.connect(screen).await,
+        Some(word) => Err(Failure::usage(format!("`{word}` is too much"))),
+    }
+}

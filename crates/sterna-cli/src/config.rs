@@ -1,0 +1,120 @@
+//! What was meant: flags over environment over the configuration file.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use serde::Deserialize;
+use sterna_client::Era;
+
+use crate::args::ConnectArgs;
+use crate::duration;
+use crate::environment;
+use crate::exit::Failure;
+
+/// The file `$XDG_CONFIG_HOME/sterna/config.toml`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    bearer_file: Option<PathBuf>,
+    header_file: Option<PathBuf>,
+    mcp_json: Option<PathBuf>,
+    no_input: Option<bool>,
+    sampler: Option<String>,
+    timeout: Option<String>,
+}
+
+/// How to reach a server and who answers it.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) bearer: Option<String>,
+    pub(crate) era: Era,
+    pub(crate) header_file: Option<PathBuf>,
+    pub(crate) mcp_json: Option<PathBuf>,
+    pub(crate) no_input: bool,
+    pub(crate) sampler: Option<String>,
+    pub(crate) timeout: Duration,
+}
+
+impl Settings {
+    /// Puts together what was typed, what is in the environment and what is in
+    /// the file.
+    pub(crate) fn read(args: &ConnectArgs) -> Result<Self, Failure> {
+        let file = read_file()?;
+        let path = |given: &Option<PathBuf>, name: &str, kept: Option<PathBuf>| {
+            let given = given.clone();
+            given
+                .or_else(|| environment::var(name).map(PathBuf::from))
+                .or(kept)
+        };
+        let timeout = match (
+            args.timeout,
+            environment::var("STERNA_TIMEOUT").or(file.timeout),
+        ) {
+            (Some(typed), _) => typed,
+            (None, Some(kept)) => duration::parse(&kept)
+                .map_err(|error| Failure::usage(format!("the time-out `{kept}`: {error}")))?,
+            (None, None) => DEFAULT_TIMEOUT,
+        };
+        let bearer_file = path(&args.bearer_file, "STERNA_BEARER_FILE", file.bearer_file);
+        Ok(Self {
+            bearer: bearer(args, bearer_file)?,
+            era: args.era.into(),
+            header_file: path(&args.header_file, "STERNA_HEADER_FILE", file.header_file),
+            mcp_json: path(&args.mcp_json, "STERNA_MCP_JSON", file.mcp_json),
+            no_input: args.no_input
+                || environment::var("STERNA_NO_INPUT").is_some()
+                || file.no_input.unwrap_or(false),
+            sampler: environment::var("STERNA_SAMPLER").or(file.sampler),
+            timeout,
+        })
+    }
+}
+
+/// The token to show, never from a flag: flags stay in the shell's history.
+fn bearer(args: &ConnectArgs, file: Option<PathBuf>) -> Result<Option<String>, Failure> {
+    if let Some(name) = &args.bearer_env {
+        let missing = || Failure::usage(format!("the environment variable {name} is not set"));
+        return environment::var(name).ok_or_else(missing).map(Some);
+    }
+    if args.bearer_file.is_none()
+        && let Some(token) = environment::var("STERNA_BEARER")
+    {
+        return Ok(Some(token));
+    }
+    let Some(file) = file else {
+        return Ok(None);
+    };
+    let text = std::fs::read_to_string(&file)
+        .with_context(|| format!("{} cannot be read", file.display()))?;
+    Ok(Some(text.trim().to_owned()))
+}
+
+fn read_file() -> Result<File, Failure> {
+    let folder = environment::var("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(environment::var("HOME")?).join(".config")));
+    let Some(path) = folder.map(|folder| folder.join("sterna/config.toml")) else {
+        return Ok(File::default());
+    };
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(File::default()),
+        Err(error) => {
+            let error = anyhow::anyhow!(error);
+            return Err(error
+                .context(format!("{} cannot be read", path.display()))
+                .into());
+        }
+    };
+    toml::from_str(&text).map_err(|error| {
+        let reason = error.to_string();
+        Failure::usage(format!(
+            "{} is not a configuration:\n{reason}",
+            path.display()
+        ))
+    })
+}
+
+/// What the client library waits for a silent server.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);

@@ -1,0 +1,48 @@
+//! What the demo claims, and whether it was seen.
+
+use serde::Serialize;
+
+use crate::screen::{BAD, BOLD, GOOD};
+
+/// Claims in the order they were tried.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Claims {
+    claims: Vec<Claim>,
+}
+
+#[derive(Debug, Serialize)]
+struct Claim {
+    claim: &'static str,
+    holds: bool,
+    seen: String,
+}
+
+impl Claims {
+    /// Notes whether a claim holds, and what was seen.
+    pub(super) fn note(&mut self, claim: &'static str, holds: bool, seen: impl Into<String>) {
+        let seen = seen.into();
+        self.claims.push(Claim { claim, holds, seen });
+    }
+
+    pub(super) fn all_hold(&self) -> bool {
+        self.claims.iter().all(|claim| claim.holds)
+    }
+
+    pub(super) fn table(&self) -> String {
+        let width = self
+            .claims
+            .iter()
+            .map(|claim| claim.claim.len())
+            .max()
+            .unwrap_or(0);
+        let mut text = format!("\n{BOLD}what was shown{BOLD:#}\n");
+        for Claim { claim, holds, seen } in &self.claims {
+            let mark = match holds {
+                true => format!("{GOOD}yes{GOOD:#}"),
+                false => format!("{BAD}NO {BAD:#}"),
+            };
+            text.push_str(&format!("  {mark}  {claim:<width$}  {seen}\n"));
+        }
+        text
+    }
+}

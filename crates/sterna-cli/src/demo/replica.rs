@@ -1,0 +1,106 @@
+//! One server of the demo: the work item of the MRTR proposal, in two builds.
+
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sterna_seal::SharedKeyring;
+use sterna_server::edge::interrupted;
+use sterna_server::{Cx, Server, ToolError};
+
+use crate::args::ReplicaArgs;
+use crate::clock;
+use crate::exit::{Exit, Failure};
+
+pub(crate) async fn run(args: ReplicaArgs) -> Result<Exit, Failure> {
+    let keys = SharedKeyring::from_file(args.keys, clock::now())?;
+    let replica = Replica {
+        name: args.name,
+        build: args.build,
+    };
+    let server = Server::new("work-items", format!("{}.0.0", args.build))
+        .shared_keys(Arc::new(keys))
+        .state(replica)
+        .tool(
+            "update_work_item",
+            "Resolves a work item after asking how",
+            update_work_item,
+        )
+        .build()?;
+    let listener = TcpListener::bind("127.0.0.1:0").context("no port is free")?;
+    writeln!(std::io::stdout(), "{}", listener.local_addr()?)?;
+    server.serve_on(listener, interrupted()).await?;
+    Ok(Exit::Done)
+}
+
+struct Replica {
+    name: String,
+    build: u8,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct WorkItem {
+    /// The number of the work item
+    id: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Resolution {
+    /// How was it resolved?
+    resolution: How,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+enum How {
+    Duplicate,
+    Fixed,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Details {
+    #[schemars(length(min = 1))]
+    details: String,
+}
+
+/// The second build wants to know more.
+#[derive(Deserialize, JsonSchema)]
+struct Confirmed {
+    #[schemars(length(min = 1))]
+    details: String,
+    #[schemars(length(min = 1))]
+    confirmed_by: String,
+}
+
+async fn update_work_item(cx: Cx<'_>, item: WorkItem) -> Result<String, ToolError> {
+    let here = cx.state::<Replica>();
+    let looked_up_by = cx
+        .step("look_up", async || Ok::<_, String>(here.name.clone()))
+        .await?;
+    let Resolution { resolution } = cx
+        .ask(
+            "resolution",
+            format!("How was work item {} resolved?", item.id),
+        )
+        .await?;
+    let question = match resolution {
+        How::Duplicate => "Which work item is the original?",
+        How::Fixed => "Which release has the fix?",
+    };
+    let details = if here.build == 1 {
+        cx.ask::<Details>("details", question).await?.details
+    } else {
+        let question = format!("{question} And who has confirmed that?");
+        let Confirmed {
+            details,
+            confirmed_by,
+        } = cx.ask("details", question).await?;
+        format!("{details}, confirmed by {confirmed_by}")
+    };
+    Ok(format!(
+        "{} is {resolution:?} ({details}); looked up once, by replica {looked_up_by}",
+        item.id
+    ))
+}

@@ -1,0 +1,139 @@
+use expect_test::expect;
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::calls::at;
+use crate::command::{command, run};
+use crate::server;
+
+#[test]
+fn a_list_shows_what_a_server_offers() {
+    let ran = at(&server::start(), &["list", "URL"]);
+    expect![[r#"
+        tool     arguments     about
+        echo     text [times]  Says it again
+        fail                   Returns an error
+        deploy   service       Deploys after asking
+        survey                 Asks for everything a form can hold
+        confirm                Asks for a yes
+        visit                  Sends the user to a page
+        write                  Has a model write
+        folders                Asks for folders
+        sleep                  Never ends
+
+        prompt  arguments  about
+        brief   topic      Writes a brief
+
+        resource  name  about
+
+        template     name  about
+        note://{id}  note
+        exit 0
+    "#]]
+    .assert_eq(&ran.shown());
+}
+
+#[test]
+fn every_subcommand_gives_json() {
+    let url = server::start();
+    for args in [
+        &["list", "URL"][..],
+        &["list", "URL", "--only", "tools"],
+        &["discover", "URL"],
+        &["doctor", "URL"],
+        &["call", "URL", "echo", "text=a"],
+        &[
+            "prompt",
+            "URL",
+            "brief",
+            "topic=terns",
+            "--answer",
+            "audience=all",
+        ],
+        &["read", "URL", "note://7", "--answer", "pin=1234"],
+        &["complete", "URL", "topic=te", "--prompt", "brief"],
+    ] {
+        let ran = at(&url, &[&["--json"], args].concat());
+        let json = ran.json();
+        assert!(json.is_object(), "{args:?}: {json}");
+    }
+}
+
+#[test]
+fn prompts_and_resources_ask_too() {
+    let url = server::start();
+    let ran = at(
+        &url,
+        &[
+            "prompt",
+            "URL",
+            "brief",
+            "topic=terns",
+            "--answer",
+            "audience=all",
+        ],
+    );
+    assert_eq!(ran.shown(), "user\nBrief about terns for all\nexit 0\n");
+    let ran = at(&url, &["read", "URL", "note://7", "--answer", "pin=1234"]);
+    assert_eq!(ran.shown(), "note 7 unlocked with 1234\nexit 0\n");
+}
+
+#[test]
+fn servers_have_names_in_an_mcp_json() {
+    let folder = TempDir::new().unwrap();
+    let servers = json!({"mcpServers": {"desk": {"type": "http", "url": server::start()}}});
+    std::fs::write(folder.path().join("mcp.json"), servers.to_string()).unwrap();
+    let mut call = command();
+    call.current_dir(folder.path());
+    let ran = run(call.args(["call", "desk", "echo", "text=a"]), "");
+    assert_eq!(ran.shown(), "a\nexit 0\n");
+    let mut call = command();
+    call.current_dir(folder.path());
+    let ran = run(call.args(["call", "dask", "echo"]), "");
+    expect![[r#"
+        error: mcp.json has no server `dask`
+         hint: it has desk
+        exit 2
+    "#]]
+    .assert_eq(&ran.shown());
+}
+
+#[test]
+fn flags_win_over_the_environment_and_that_over_the_file() {
+    let folder = TempDir::new().unwrap();
+    std::fs::create_dir(folder.path().join("sterna")).unwrap();
+    let config = folder.path().join("sterna/config.toml");
+    std::fs::write(&config, "sampler = \"echo from the file\"\n").unwrap();
+    let url = server::start();
+    let mut call = command();
+    call.env("XDG_CONFIG_HOME", folder.path())
+        .args(["call", &url, "write"]);
+    assert_eq!(run(&mut call, "").stdout, "echo: from the file\n");
+    call.env("STERNA_SAMPLER", "echo from the environment");
+    assert_eq!(run(&mut call, "").stdout, "echo: from the environment\n");
+    call.args(["--sampler", "echo from the flag"]);
+    assert_eq!(run(&mut call, "").stdout, "echo: from the flag\n");
+    std::fs::write(&config, "smapler = 1\n").unwrap();
+    let ran = run(&mut call, "");
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("unknown field `smapler`"), "{ran:?}");
+}
+
+#[test]
+fn the_doctor_sees_what_clients_of_both_eras_get() {
+    let ran = at(&server::start(), &["doctor", "URL"]);
+    expect![[r#"
+        a modern client
+          yes  connects      speaks 2026-07-28
+          yes  capabilities  tools, prompts, resources, logging
+          yes  caching       60000 ms, private
+          yes  tools         echo, fail, deploy, survey, confirm, visit, write, folders, sleep
+        a legacy client
+          yes  connects      speaks 2025-11-25
+          yes  capabilities  tools, prompts, resources, logging
+          yes  tools         echo, fail, deploy, survey, confirm, visit, write, folders, sleep
+        healthy
+        exit 0
+    "#]]
+    .assert_eq(&ran.shown());
+}

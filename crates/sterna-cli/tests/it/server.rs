@@ -1,0 +1,190 @@
+//! A server for the command to call, in this process.
+
+use std::net::{SocketAddr, TcpListener};
+use std::thread;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sterna_protocol::sampling::SamplingMessageContentBlock;
+use sterna_seal::{Key, Keyring, SecretKey};
+use sterna_server::auth::{Gate, StaticTokens};
+use sterna_server::{Cx, Refused, RequestError, Script, Server, ToolError};
+
+/// Starts an instance on a port of its own; it ends with the test.
+pub(crate) fn start() -> String {
+    serve(server())
+}
+
+/// Starts an instance that only lets in who shows `token`.
+pub(crate) fn start_guarded(token: &str) -> String {
+    let tokens = StaticTokens::parse(&format!("{token} alice")).unwrap();
+    serve(server().gate(Gate::guarded(tokens)))
+}
+
+fn serve(server: Server) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address: SocketAddr = listener.local_addr().unwrap();
+    let service = server.build().unwrap();
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime
+            .block_on(service.serve_on(listener, std::future::pending()))
+            .unwrap();
+    });
+    format!("http://{address}/mcp")
+}
+
+/// All instances have the same keys.
+pub(crate) fn secret() -> SecretKey {
+    SecretKey::from_bytes(b"the secret of this test has 32 bytes").unwrap()
+}
+
+fn server() -> Server {
+    Server::new("desk", "1.0.0")
+        .keys(Keyring::new([Key::new(secret())]).unwrap())
+        .tool("echo", "Says it again", echo)
+        .tool("fail", "Returns an error", fail)
+        .tool("deploy", "Deploys after asking", deploy)
+        .tool("survey", "Asks for everything a form can hold", survey)
+        .tool("confirm", "Asks for a yes", confirm)
+        .tool("visit", "Sends the user to a page", visit)
+        .tool("write", "Has a model write", write)
+        .tool("folders", "Asks for folders", folders)
+        .tool("sleep", "Never ends", sleep)
+        .prompt("brief", "Writes a brief", brief)
+        .resource_template("note://{id}", "note", note)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Echo {
+    text: String,
+    #[serde(default)]
+    times: Option<u32>,
+}
+
+async fn echo(_: Cx<'_>, args: Echo) -> String {
+    vec![args.text; args.times.unwrap_or(1) as usize].join(" ")
+}
+
+async fn fail(_: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    Err(ToolError::new("the disk is full"))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Deploy {
+    service: String,
+}
+
+async fn deploy(cx: Cx<'_>, args: Deploy) -> Result<String, ToolError> {
+    let plan = plan(&cx, &args.service).await?;
+    let reason: String = cx
+        .ask("reason", format!("Why deploy {}?", args.service))
+        .await?;
+    let owner: String = cx.ask("owner", "Who owns it?").await?;
+    Ok(format!("{plan}: {reason}, {owner}"))
+}
+
+async fn plan(cx: &Cx<'_>, service: &str) -> Result<String, ToolError> {
+    let plan = format!("plan for {service}");
+    Ok(cx.step("plan", async || Ok::<_, String>(plan)).await?)
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Survey {
+    /// As in your passport
+    #[schemars(length(min = 2))]
+    name: String,
+    #[schemars(range(min = 18, max = 99))]
+    age: u8,
+    color: Color,
+    #[serde(default)]
+    newsletter: bool,
+    toppings: Vec<Topping>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Color {
+    Red,
+    Green,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Topping {
+    Ham,
+    Olives,
+    Corn,
+}
+
+async fn survey(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    match cx
+        .ask::<Survey>("survey", "Please tell us about you.")
+        .await
+    {
+        Ok(survey) => Ok(serde_json::to_string(&survey).unwrap()),
+        Err(Refused::Declined) => Ok("declined".to_owned()),
+        Err(Refused::Cancelled) => Ok("cancelled".to_owned()),
+        Err(refused) => Err(refused),
+    }
+}
+
+async fn confirm(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    let agreed = cx.confirm("sure", "Are you sure?").await?;
+    Ok(format!("agreed: {agreed}"))
+}
+
+async fn visit(cx: Cx<'_>, (): ()) -> Result<&'static str, Refused> {
+    let page = "https://login.example/start".parse().unwrap();
+    cx.ask_url("signin", "Please sign in", page).await?;
+    Ok("visited")
+}
+
+async fn write(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    let written = cx.sample("poem", Script::new("Write a line", 100)).await?;
+    let text = written
+        .content
+        .blocks()
+        .iter()
+        .find_map(|block| match block {
+            SamplingMessageContentBlock::Text(text) => Some(text.text.clone()),
+            _ => None,
+        });
+    Ok(format!("{}: {}", written.model, text.unwrap()))
+}
+
+async fn folders(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    let roots = cx.roots("roots").await?;
+    Ok(roots
+        .iter()
+        .map(|root| root.uri.as_str())
+        .collect::<Vec<_>>()
+        .join(" "))
+}
+
+async fn sleep(_: Cx<'_>, (): ()) -> &'static str {
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    "awake"
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Brief {
+    /// What the brief is about
+    topic: String,
+}
+
+async fn brief(cx: Cx<'_>, args: Brief) -> Result<String, RequestError> {
+    let audience: String = cx.ask("audience", "For whom?").await?;
+    Ok(format!("Brief about {} for {audience}", args.topic))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Note {
+    id: String,
+}
+
+async fn note(cx: Cx<'_>, note: Note) -> Result<String, RequestError> {
+    let pin: String = cx.ask("pin", "What is the PIN?").await?;
+    Ok(format!("note {} unlocked with {pin}", note.id))
+}

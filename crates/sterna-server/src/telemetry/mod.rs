@@ -1,0 +1,15 @@
+//! What operators see of the requests: spans, events and numbers.
+//!
+//! Names are those of the OpenTelemetry conventions for MCP; what they do not
+//! know (rounds, flows, states) begins with `sterna.`. No argument, no answer,
+//! no state and no token is ever in one of them: names come from the server's
+//! own lists, and text of a peer is cut and escaped.
+
+mod numbers;
+mod operation;
+mod trace;
+
+pub(crate) use numbers::Numbers;
+pub(crate) use operation::{Ended, Operation};
+pub use trace::TraceContext;
+pub(crate) use trace::trace_id;

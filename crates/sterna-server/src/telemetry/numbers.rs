@@ -1,0 +1,125 @@
+//! What the server counts, besides what the edge does.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use sterna_protocol::methods::ClientMethod;
+use sterna_seal::OpenError;
+
+use crate::edge::{Counter, Histogram, Registry};
+use crate::offer::Offers;
+
+/// The numbers of a server, made when it is built: counting a plain call looks
+/// something up and allocates nothing.
+pub(crate) struct Numbers {
+    registry: Registry,
+    tools: HashMap<String, Histogram>,
+    prompts: HashMap<String, Histogram>,
+    methods: Vec<(&'static str, Histogram)>,
+    /// Flows that went to their client for the first time.
+    pub(crate) started: Counter,
+    /// States that came back and were accepted.
+    pub(crate) answered: Counter,
+    /// Flows that came to an end after they had been at their client.
+    pub(crate) finished: Counter,
+    /// Rounds that ended with a state, and the size of the states.
+    pub(crate) suspended: Counter,
+    pub(crate) state_bytes: Counter,
+    expired: Counter,
+}
+
+impl Numbers {
+    pub(crate) fn new(registry: &Registry, offers: &Offers) -> Self {
+        let timed = |labels: &[(&str, &str)]| registry.histogram(DURATION, DURATION_HELP, labels);
+        let call = |method, label, name: &str| timed(&[("mcp_method_name", method), (label, name)]);
+        let tools = offers.tools.iter().map(|tool| &tool.wire.name);
+        let prompts = offers.prompts.iter().map(|prompt| &prompt.wire.name);
+        let methods = ClientMethod::ALL.iter().map(|one| one.as_str());
+        let counter = |name, help| registry.counter(name, help, &[]);
+        Self {
+            tools: tools
+                .map(|name| (name.clone(), call("tools/call", "gen_ai_tool_name", name)))
+                .collect(),
+            prompts: prompts
+                .map(|name| {
+                    (
+                        name.clone(),
+                        call("prompts/get", "gen_ai_prompt_name", name),
+                    )
+                })
+                .collect(),
+            methods: methods
+                .filter(|method| !matches!(*method, "tools/call" | "prompts/get"))
+                .map(|method| (method, timed(&[("mcp_method_name", method)])))
+                .collect(),
+            started: counter(
+                "sterna_flows_started_total",
+                "Flows that went to their client for the first time.",
+            ),
+            answered: counter(
+                "sterna_flows_answered_total",
+                "States that clients brought back and that were accepted.",
+            ),
+            finished: counter(
+                "sterna_flows_finished_total",
+                "Flows that ended after they had been at their client.",
+            ),
+            suspended: counter(
+                "sterna_rounds_suspended_total",
+                "Rounds that ended with a state for the client to carry.",
+            ),
+            state_bytes: counter(
+                "sterna_state_bytes_total",
+                "Size of all states given to clients.",
+            ),
+            expired: counter(
+                "sterna_flows_expired_total",
+                "Flows abandoned: their state came back when it was too old.",
+            ),
+            registry: registry.clone(),
+        }
+    }
+
+    /// Where the duration of a request counts that did not fail.
+    pub(super) fn duration(&self, method: &str, target: Option<&str>) -> Option<&Histogram> {
+        let by_name = match method {
+            "tools/call" => target.and_then(|name| self.tools.get(name)),
+            "prompts/get" => target.and_then(|name| self.prompts.get(name)),
+            _ => None,
+        };
+        by_name.or_else(|| {
+            let mut methods = self.methods.iter();
+            methods.find_map(|(name, histogram)| (*name == method).then_some(histogram))
+        })
+    }
+
+    /// Where the duration of a request counts that failed.
+    pub(super) fn failed(&self, method: &'static str, error: &str) -> Histogram {
+        let labels = [("error_type", error), ("mcp_method_name", method)];
+        self.registry.histogram(DURATION, DURATION_HELP, &labels)
+    }
+
+    /// Counts a state that was refused.
+    pub(crate) fn refused(&self, reason: &OpenError) {
+        if matches!(reason, OpenError::Expired(_) | OpenError::FlowExpired(_)) {
+            self.expired.add(1);
+        }
+        self.registry
+            .counter(
+                "sterna_states_refused_total",
+                "States that were refused, by reason.",
+                &[("reason", reason.label())],
+            )
+            .add(1);
+    }
+}
+
+impl fmt::Debug for Numbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Numbers").finish_non_exhaustive()
+    }
+}
+
+/// `mcp.server.operation.duration`, spelled as Prometheus wants it.
+const DURATION: &str = "mcp_server_operation_duration_seconds";
+const DURATION_HELP: &str = "Time from the arrival of a request to its answer.";

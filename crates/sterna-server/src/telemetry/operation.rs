@@ -1,0 +1,188 @@
+//! One request under observation.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use sterna_protocol::jsonrpc::RequestId;
+use sterna_protocol::meta::RequestMeta;
+use tracing::{Instrument, Level, Span, field};
+
+use crate::core::Core;
+use crate::edge::{Histogram, clock};
+
+/// A request from its admission to its answer: a span, and a duration.
+///
+/// Without a subscriber the span is nothing, and no field is worked out.
+pub(crate) struct Operation {
+    core: Arc<Core>,
+    method: &'static str,
+    /// What it is about, kept only while somebody looks.
+    target: Option<String>,
+    duration: Option<Histogram>,
+    span: Span,
+    start: Instant,
+    ended: bool,
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Done,
+    /// With an error of this code.
+    Failed(i64),
+    /// With a result that says the tool failed.
+    ToolError,
+}
+
+impl Operation {
+    pub(crate) fn begin(
+        core: &Arc<Core>,
+        method: &'static str,
+        target: Option<&str>,
+        id: &RequestId,
+        meta: &RequestMeta,
+    ) -> Self {
+        let span = tracing::info_span!(
+            target: "sterna::mcp",
+            "mcp.server",
+            otel.name = field::Empty,
+            otel.kind = "server",
+            otel.status_code = field::Empty,
+            mcp.method.name = method,
+            mcp.protocol.version = meta.protocol_version.as_str(),
+            mcp.resource.uri = field::Empty,
+            jsonrpc.request.id = %Cut(id),
+            gen_ai.operation.name = field::Empty,
+            gen_ai.tool.name = field::Empty,
+            gen_ai.prompt.name = field::Empty,
+            network.transport = "tcp",
+            error.type = field::Empty,
+            rpc.response.status_code = field::Empty,
+            sterna.flow.id = field::Empty,
+            sterna.round = field::Empty,
+            sterna.outcome = field::Empty,
+            sterna.state.bytes = field::Empty,
+            sterna.state.refused = field::Empty,
+            sterna.trace.id = field::Empty,
+        );
+        let target = target.and_then(|name| core.offers.shown(method, name));
+        if !span.is_disabled() {
+            name(&span, method, target);
+        }
+        Self {
+            core: Arc::clone(core),
+            method,
+            target: target.filter(|_| !span.is_disabled()).map(str::to_owned),
+            duration: core.numbers.duration(method, target).cloned(),
+            span,
+            start: clock::now(),
+            ended: false,
+        }
+    }
+
+    /// Runs a call inside the span, and ends with it.
+    pub(crate) async fn watch<A>(mut self, call: impl Future<Output = (A, Ended)>) -> A {
+        let (answer, ended) = call.instrument(self.span.clone()).await;
+        self.end(ended);
+        answer
+    }
+
+    /// Ends with an answer that is there already.
+    pub(crate) fn end(&mut self, ended: Ended) {
+        self.ended = true;
+        let took = clock::now().saturating_duration_since(self.start);
+        let code;
+        let error = match ended {
+            Ended::Done => None,
+            Ended::ToolError => Some("tool_error"),
+            Ended::Failed(number) => {
+                code = number.to_string();
+                self.span.record("rpc.response.status_code", &*code);
+                Some(code.as_str())
+            }
+        };
+        match error {
+            None => {
+                if let Some(duration) = &self.duration {
+                    duration.observe(took);
+                }
+            }
+            Some(error) => self.core.numbers.failed(self.method, error).observe(took),
+        }
+        self.tell(took.as_secs_f64(), error);
+    }
+
+    /// Says how long it took, in the way the metrics layer of
+    /// `tracing-opentelemetry` reads.
+    fn tell(&self, seconds: f64, error: Option<&str>) {
+        if let Some(error) = error {
+            self.span.record("error.type", error);
+            self.span.record("otel.status_code", "ERROR");
+        }
+        tracing::event!(
+            target: "sterna::mcp",
+            parent: &self.span,
+            Level::DEBUG,
+            histogram.mcp.server.operation.duration = seconds,
+            mcp.method.name = self.method,
+            gen_ai.tool.name = self.target.as_deref().filter(|_| self.method == "tools/call"),
+            gen_ai.prompt.name = self.target.as_deref().filter(|_| self.method == "prompts/get"),
+            error.type = error,
+        );
+    }
+}
+
+impl Drop for Operation {
+    fn drop(&mut self) {
+        if !self.ended {
+            // CANCEL-S3: the client closed the stream, which is how it cancels.
+            self.span.record("sterna.outcome", "cancelled");
+            let took = clock::now().saturating_duration_since(self.start);
+            let numbers = &self.core.numbers;
+            numbers.failed(self.method, "cancelled").observe(took);
+            self.tell(took.as_secs_f64(), Some("cancelled"));
+        }
+    }
+}
+
+/// Gives a span the name and the attributes of what it is about.
+fn name(span: &Span, method: &str, target: Option<&str>) {
+    let Some(target) = target else {
+        span.record("otel.name", method);
+        return;
+    };
+    let attribute = match method {
+        "tools/call" => {
+            span.record("gen_ai.operation.name", "execute_tool");
+            "gen_ai.tool.name"
+        }
+        "prompts/get" => "gen_ai.prompt.name",
+        // A URI is no good name for a span: there are too many of them.
+        _ => {
+            span.record("otel.name", method);
+            span.record("mcp.resource.uri", target);
+            return;
+        }
+    };
+    span.record(
+        "otel.name",
+        field::display(format_args!("{method} {target}")),
+    );
+    span.record(attribute, target);
+}
+
+/// An id that a peer chose, short and without anything a terminal obeys.
+struct Cut<'a>(&'a RequestId);
+
+impl fmt::Display for Cut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            RequestId::Integer(number) => number.fmt(f),
+            RequestId::String(text) => {
+                let start: String = text.chars().take(64).collect();
+                start.escape_debug().fmt(f)
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The trace a request belongs to.
+
+use sterna_protocol::meta::RequestMeta;
+
+/// The trace a request belongs to, as the client sent it in `_meta`, for
+/// whatever the handler calls in turn.
+///
+/// Nothing in it is more than a claim: it is for diagnosis, not for decisions.
+#[derive(Clone, Copy)]
+pub struct TraceContext<'a> {
+    meta: &'a RequestMeta,
+    id: [u8; 16],
+}
+
+impl<'a> TraceContext<'a> {
+    pub(crate) fn new(meta: &'a RequestMeta, id: [u8; 16]) -> Self {
+        Self { meta, id }
+    }
+
+    /// The trace id that all rounds of the flow share, in 32 hexadecimal
+    /// digits: that of the first round, or one made of the flow's id if the
+    /// client named none. Later rounds find it inside their state.
+    #[must_use]
+    pub fn id(&self) -> String {
+        format!("{:032x}", u128::from_be_bytes(self.id))
+    }
+
+    /// The W3C `traceparent` of this very request, if it has a valid one.
+    #[must_use]
+    pub fn traceparent(&self) -> Option<&'a str> {
+        let parent = self.meta.traceparent.as_deref()?;
+        trace_id(parent).map(|_| parent)
+    }
+
+    /// The W3C `tracestate` of this request.
+    #[must_use]
+    pub fn tracestate(&self) -> Option<&'a str> {
+        self.meta.tracestate.as_deref()
+    }
+
+    /// The W3C `baggage` of this request. It may hold what users would not
+    /// want to see in a log.
+    #[must_use]
+    pub fn baggage(&self) -> Option<&'a str> {
+        self.meta.baggage.as_deref()
+    }
+}
+
+impl std::fmt::Debug for TraceContext<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TraceContext")
+            .field("id", &self.id())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The trace id in a `traceparent`; `None` if it is not well-formed or names
+/// no trace.
+pub(crate) fn trace_id(parent: &str) -> Option<[u8; 16]> {
+    let mut parts = parent.split('-');
+    let (version, trace, span, flags) = (
+        hex(parts.next()?, 2)?,
+        hex(parts.next()?, 32)?,
+        hex(parts.next()?, 16)?,
+        parts.next()?,
+    );
+    hex(flags, 2)?;
+    // Version ff is reserved; a later version may have more parts, ours has not.
+    let ends = version != 0 || parts.next().is_none();
+    (version != 0xff && trace != 0 && span != 0 && ends).then(|| trace.to_be_bytes())
+}
+
+fn hex(text: &str, digits: usize) -> Option<u128> {
+    let fits = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    if text.len() != digits || !text.bytes().all(fits) {
+        return None;
+    }
+    u128::from_str_radix(text, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_well_formed_parent_names_a_trace() {
+        let good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let id = 0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c_u128;
+        assert_eq!(trace_id(good), Some(id.to_be_bytes()));
+        let later = good.replace("00-0a", "01-0a") + "-more";
+        assert_eq!(trace_id(&later), Some(id.to_be_bytes()));
+        for bad in [
+            "",
+            "00",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more",
+            "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+            "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+            "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
+            "00-+af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        ] {
+            assert_eq!(trace_id(bad), None, "{bad}");
+        }
+    }
+}

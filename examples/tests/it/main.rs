@@ -1,0 +1,8 @@
+//! Every example is run, and does what its header says.
+#![cfg(test)]
+
+mod fleet;
+mod headers;
+mod nginx;
+mod process;
+mod talk;
