@@ -19,7 +19,7 @@ const FLOORS: [(&str, usize); 4] = [
 ];
 
 /// The same for the run of everything, which adds the extensions.
-const ALL_FLOOR: usize = 240;
+const ALL_FLOOR: usize = 272;
 
 pub(super) fn run(node: &Node, scenario: Option<&str>) -> Result<()> {
     finish(&mut command(
