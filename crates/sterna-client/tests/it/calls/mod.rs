@@ -14,3 +14,4 @@ mod sessions;
 mod shapes;
 mod stdio;
 mod tasks;
+mod time;
