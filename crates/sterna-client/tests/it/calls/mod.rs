@@ -2,6 +2,7 @@
 
 mod auth;
 mod cache;
+mod duties;
 mod eras;
 mod lines;
 mod listen;
