@@ -4,6 +4,7 @@ mod auth;
 mod cache;
 mod duties;
 mod eras;
+mod hostile;
 mod lines;
 mod listen;
 mod paused;
