@@ -23,6 +23,10 @@ pub struct Config {
     /// How long a server on a pipe may ponder the first question of all before
     /// it is taken for one of an earlier revision.
     pub probe_timeout: Duration,
+    /// How often a server may have a model write something; what comes faster
+    /// waits for its turn. Models cost money, and one a second is more than a
+    /// person would agree to.
+    pub samples_per_minute: u32,
     /// How long a server may be silent: neither an answer nor progress.
     pub timeout: Duration,
 }
@@ -36,6 +40,7 @@ impl Default for Config {
             max_pages: 1000,
             max_rounds: 10,
             probe_timeout: Duration::from_secs(5),
+            samples_per_minute: 60,
             timeout: Duration::from_secs(60),
         }
     }

@@ -2,6 +2,7 @@
 
 mod check;
 mod question;
+mod turnstile;
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use sterna_protocol::sampling::{CreateMessageRequestParams, CreateMessageResult}
 
 pub(crate) use check::check;
 pub use question::Question;
+pub(crate) use turnstile::Turnstile;
 
 use crate::error::{BoxError, Error, Fault};
 use crate::oauth::BoxFuture;
@@ -28,16 +30,30 @@ pub(crate) type Handler<P, R> =
     Arc<dyn Fn(Question<P>) -> BoxFuture<'static, Result<R, BoxError>> + Send + Sync>;
 
 /// Those who answer, as far as there are any.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Answers {
     pub(crate) form: Option<Handler<ElicitRequestFormParams, ElicitResult>>,
     pub(crate) url: Option<Handler<ElicitRequestUrlParams, ElicitResult>>,
     pub(crate) sample: Option<Handler<CreateMessageRequestParams, CreateMessageResult>>,
     pub(crate) samples_with_tools: bool,
+    /// Whoever asks for a sample has to come through here.
+    pub(crate) sampling: Arc<Turnstile>,
     pub(crate) roots: Option<Handler<(), Vec<Root>>>,
 }
 
 impl Answers {
+    /// Nobody yet; a model may be asked so often in a minute.
+    pub(crate) fn new(samples_per_minute: u32) -> Self {
+        Self {
+            form: None,
+            url: None,
+            sample: None,
+            samples_with_tools: false,
+            sampling: Arc::new(Turnstile::new(samples_per_minute)),
+            roots: None,
+        }
+    }
+
     /// What a request may declare: exactly what somebody answers (ELICIT-C3).
     pub(crate) fn capabilities(&self) -> ClientCapabilities {
         let mut capabilities = ClientCapabilities::default();
@@ -90,6 +106,9 @@ impl Answers {
                 let tools = create.params.tools.is_some() || create.params.tool_choice.is_some();
                 let handler = self.sample.as_ref();
                 let able = handler.filter(|_| self.samples_with_tools || !tools);
+                if able.is_some() {
+                    self.sampling.pass().await;
+                }
                 run(able, about.with(create.params), nobody, key).await
             }
             InputRequest::ListRoots(_) => {

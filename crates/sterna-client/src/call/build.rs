@@ -1,17 +1,13 @@
-use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
 use sterna_protocol::capabilities::{ClientCapabilities, ElicitationCapability};
-use sterna_protocol::json::{JsonObject, RawJson, RawObject};
+use sterna_protocol::json::{JsonObject, RawJson};
 use sterna_protocol::logging::{LoggingLevel, LoggingMessageNotificationParams};
 use sterna_protocol::progress::ProgressNotificationParams;
-use sterna_protocol::prompt::GetPromptResult;
-use sterna_protocol::tool::CallToolResult;
 
 use super::cancel::CancelHandle;
 use super::flow::Flow;
@@ -46,7 +42,7 @@ use crate::oauth::BoxFuture;
 #[must_use = "a call is made by awaiting it"]
 pub struct Call<T> {
     pub(super) core: Arc<Core>,
-    subject: Result<Subject, Error>,
+    pub(super) subject: Result<Subject, Error>,
     meta: JsonObject,
     capabilities: Option<ClientCapabilities>,
     pub(super) listeners: Listeners,
@@ -178,68 +174,6 @@ impl<T: Reply> Call<T> {
             reply: PhantomData,
         })
     }
-}
-
-impl Call<CallToolResult> {
-    /// Sets an argument.
-    pub fn arg(mut self, name: impl Into<String>, value: impl Serialize) -> Self {
-        self.subject = self.subject.and_then(|subject| {
-            let Subject::Tool {
-                name: tool,
-                arguments,
-            } = subject
-            else {
-                return Ok(subject);
-            };
-            let mut members: Map<String, Value> = match &arguments {
-                Some(arguments) => arguments.decode().map_err(unwritable)?,
-                None => Map::new(),
-            };
-            let value = serde_json::to_value(value).map_err(unwritable)?;
-            members.insert(name.into(), value);
-            let arguments = Some(members.into());
-            Ok(Subject::Tool {
-                name: tool,
-                arguments,
-            })
-        });
-        self
-    }
-
-    /// Sets all arguments at once: a struct, a map or a JSON object.
-    pub fn args(mut self, arguments: impl Serialize) -> Self {
-        self.subject = self.subject.and_then(|subject| {
-            let json = RawJson::of(&arguments).map_err(unwritable)?;
-            let arguments = RawObject::try_from(json).map_err(|_| Fault::Arguments(None))?;
-            Ok(Subject::Tool {
-                name: subject.name().to_owned(),
-                arguments: Some(arguments),
-            })
-        });
-        self
-    }
-}
-
-impl Call<GetPromptResult> {
-    /// Fills in an argument.
-    pub fn arg(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        if let Ok(Subject::Prompt { arguments, .. }) = &mut self.subject {
-            arguments.insert(name.into(), value.into());
-        }
-        self
-    }
-
-    /// Fills in all arguments at once.
-    pub fn args(mut self, all: BTreeMap<String, String>) -> Self {
-        if let Ok(Subject::Prompt { arguments, .. }) = &mut self.subject {
-            *arguments = all;
-        }
-        self
-    }
-}
-
-fn unwritable(error: serde_json::Error) -> Error {
-    Fault::Arguments(Some(error)).into()
 }
 
 impl<T: Reply> IntoFuture for Call<T> {

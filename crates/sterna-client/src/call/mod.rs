@@ -1,5 +1,6 @@
 //! Calls that may take several rounds: tools, prompts and resources.
 
+mod arguments;
 mod budget;
 mod build;
 mod cancel;

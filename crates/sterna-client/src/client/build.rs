@@ -9,7 +9,7 @@ use sterna_protocol::roots::Root;
 use sterna_protocol::sampling::{CreateMessageRequestParams, CreateMessageResult};
 
 use super::Client;
-use crate::answers::{Answers, Question};
+use crate::answers::{Answers, Question, Turnstile};
 use crate::cache::Cache;
 use crate::config::Config;
 use crate::core::{Core, Spoken};
@@ -58,7 +58,7 @@ impl Builder {
     pub(super) fn new(target: Target) -> Self {
         Self {
             target,
-            answers: Answers::default(),
+            answers: Answers::new(Config::default().samples_per_minute),
             auth: None,
             config: Config::default(),
             era: Era::Any,
@@ -144,6 +144,7 @@ impl Builder {
 
     /// Sets limits.
     pub fn config(mut self, config: Config) -> Self {
+        self.answers.sampling = Arc::new(Turnstile::new(config.samples_per_minute));
         self.config = config;
         self
     }

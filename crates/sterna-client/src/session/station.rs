@@ -11,7 +11,7 @@ use super::servant::Servant;
 use crate::call::Pacing;
 use crate::error::ErrorKind;
 use crate::transport::Exchange;
-use crate::wire::Wire;
+use crate::wire::{MOST_AT_ONCE, Wire};
 
 /// Answers what comes unasked, until the server has no such place any more.
 ///
@@ -67,5 +67,3 @@ async fn attend(wire: &Wire, servant: &Servant, mut exchange: Exchange) -> bool 
         });
     }
 }
-
-const MOST_AT_ONCE: usize = 64;

@@ -1,6 +1,8 @@
 //! Servers that try to crash, hang or fill a client.
 
 use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -222,6 +224,38 @@ async fn a_session_that_breaks_off_again_and_again_ends_with_the_patience() {
         &format!("{:?} {error}", error.kind()),
         expect!["Spent no answer within 500ms (MR0506)"],
     );
+}
+
+#[tokio::test]
+async fn a_session_that_asks_a_thousand_things_at_once_asks_few_people() {
+    let server = Scripted::raw(|seen, _| match seen.body["method"].as_str() {
+        Some("initialize") => Said::Result(json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "serverInfo": {"name": "old", "version": "1"},
+        })),
+        Some("notifications/initialized") => Said::Reply(Reply::status(202)),
+        Some("tools/call") => {
+            let ask = |id: u32| json!({"jsonrpc": "2.0", "id": id, "method": "roots/list"});
+            let asks: String = (0..1000)
+                .map(|id| format!("data: {}\n\n", ask(id)))
+                .collect();
+            let content = json!({"content": [{"type": "text", "text": "ok"}]});
+            events(Body::from(asks + &answer(&seen.body["id"], content)))
+        }
+        _ => Said::Reply(Reply::status(405)),
+    })
+    .await;
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let client = Client::builder(&server.url).era(Era::Legacy);
+    let client = client.on_roots(move |_| {
+        count.fetch_add(1, Ordering::SeqCst);
+        std::future::pending()
+    });
+    let client = client.connect().await.unwrap();
+    assert_eq!(text(&client.call("t").await.unwrap()), "ok");
+    assert_eq!(asked.load(Ordering::SeqCst), 64);
 }
 
 #[tokio::test]

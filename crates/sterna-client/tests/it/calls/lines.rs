@@ -43,8 +43,13 @@ pub(super) fn pair() -> (Builder, Far) {
 
 /// A modern connection.
 pub(super) async fn connected() -> (Client, Far) {
+    connected_as(|builder| builder).await
+}
+
+/// A modern connection of a client that `prepare` has set up.
+pub(super) async fn connected_as(prepare: impl FnOnce(Builder) -> Builder) -> (Client, Far) {
     let (builder, mut far) = pair();
-    let (client, ()) = tokio::join!(builder.connect(), async {
+    let (client, ()) = tokio::join!(prepare(builder).connect(), async {
         let probe = far.read().await;
         assert_eq!(probe["method"], "server/discover");
         far.result(&probe, discovered()).await;

@@ -2,6 +2,7 @@
 
 mod auth;
 mod cache;
+mod duties;
 mod eras;
 mod hostile;
 mod lines;
@@ -15,3 +16,4 @@ mod sessions;
 mod shapes;
 mod stdio;
 mod tasks;
+mod time;

@@ -52,7 +52,7 @@ async fn a_stream_without_a_place_to_resume_at_is_over() {
 }
 
 #[tokio::test]
-async fn a_modern_stream_is_never_resumed() {
+async fn a_modern_stream_is_never_resumed_nor_its_call_repeated() {
     let server = Scripted::raw(|seen, _| match seen.body["method"].as_str() {
         Some("server/discover") => Said::Result(discovered()),
         Some("tools/call") => stream("id: here\nretry: 50\ndata: \n\n"),
@@ -62,6 +62,7 @@ async fn a_modern_stream_is_never_resumed() {
     let client = Client::connect(&server.url).await.unwrap();
     let error = client.call("t").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
+    assert_eq!(server.seen("tools/call").len(), 1);
 }
 
 fn stream(events: &str) -> Said {

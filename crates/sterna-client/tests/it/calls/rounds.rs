@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use sterna_client::{Builder, Client, Config, ErrorKind};
+use sterna_client::{Builder, Client, ErrorKind};
 use sterna_protocol::content::ContentBlock;
 use sterna_protocol::elicitation::{ElicitAction, ElicitContent, ElicitResult};
 use sterna_protocol::roots::Root;
@@ -31,7 +30,7 @@ pub(super) fn text(result: &CallToolResult) -> &str {
     }
 }
 
-fn asks(questions: Value, state: Value) -> Value {
+pub(super) fn asks(questions: Value, state: Value) -> Value {
     let mut result = json!({"resultType": "input_required"});
     if !questions.is_null() {
         result["inputRequests"] = questions;
@@ -252,43 +251,6 @@ async fn nobody_is_asked_for_an_answer_that_would_be_thrown_away() {
     expect!["after 3 rounds the server still asks for more (MR0507)"].assert_eq(&error.to_string());
     assert_eq!(asked.load(Ordering::SeqCst), 3);
     assert_eq!(server.seen("tools/call").len(), 4);
-}
-
-#[tokio::test]
-async fn the_deadline_stands_still_while_a_person_is_asked() {
-    let server = Scripted::start(|_, count| match count {
-        1 => asks(json!({"who": name_form("Who?")}), Value::Null),
-        _ => done("ok"),
-    })
-    .await;
-    let client = Client::builder(&server.url)
-        .on_form(|_| async {
-            // Longer than the whole call may take.
-            tokio::time::sleep(Duration::from_millis(1200)).await;
-            Ok(ElicitResult::new(ElicitAction::Decline))
-        })
-        .connect()
-        .await
-        .unwrap();
-    let call = client.call("t").deadline(Duration::from_secs(1));
-    assert_eq!(text(&call.await.unwrap()), "ok");
-}
-
-#[tokio::test]
-async fn rounds_without_questions_end_with_the_deadline() {
-    let server = Scripted::start(|_, _| asks(Value::Null, json!("s"))).await;
-    let mut config = Config::default();
-    config.max_rounds = u32::MAX;
-    let client = Client::builder(&server.url)
-        .config(config)
-        .connect()
-        .await
-        .unwrap();
-    let call = client.call("t").deadline(Duration::from_millis(400));
-    let error = call.await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Spent);
-    let rounds = server.seen("tools/call").len();
-    assert!((2..10).contains(&rounds), "not paced: {rounds} rounds");
 }
 
 #[tokio::test]

@@ -7,9 +7,14 @@ use sterna_client::{Client, Command, ErrorKind};
 
 use super::rounds::text;
 
-/// A server in shell: says its process id, answers the probe, and does
-/// `on_call` when a tool is called.
+/// A server in shell: says its process id, answers the probe, does `on_call`
+/// when a tool is called, and leaves at the end of its input.
 fn shell(on_call: &str) -> Command {
+    staying(on_call, "exit")
+}
+
+/// The same, but does `at_end` at the end of its input.
+fn staying(on_call: &str, at_end: &str) -> Command {
     let script = format!(
         r#"
         echo "pid $$" >&2
@@ -21,6 +26,7 @@ fn shell(on_call: &str) -> Command {
                 *tools/call*) {on_call} ;;
             esac
         done
+        {at_end}
         "#
     );
     Command::new("sh").arg("-c").arg(script)
@@ -55,19 +61,30 @@ async fn a_child_answers_and_leaves_without_a_zombie() {
     assert!(!is_running(&pid));
 }
 
-#[tokio::test]
-async fn a_child_that_does_not_leave_is_killed() {
-    // Reads nothing more and waits for nobody.
-    let (command, pids) = watched(shell("exec sleep 1000"));
-    let command = command.grace(std::time::Duration::from_millis(50));
+/// Connects to a child that does `at_end` when it should leave, and leaves it.
+async fn left(at_end: &str) -> Vec<String> {
+    let (command, pids) = watched(staying(OK, at_end));
+    let command = command.grace(std::time::Duration::from_millis(100));
     let client = Client::connect(command).await.unwrap();
-    let call = client
-        .call("t")
-        .timeout(std::time::Duration::from_millis(50));
-    assert_eq!(call.await.unwrap_err().kind(), ErrorKind::Spent);
+    while pids.lock().unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
     let pid = pids.lock().unwrap()[0].clone();
     client.close().await;
     assert!(!is_running(&pid));
+    let said = pids.lock().unwrap().clone();
+    said[1..].to_vec()
+}
+
+#[tokio::test]
+async fn a_child_that_does_not_leave_is_told_by_a_signal() {
+    let heeds = "trap 'echo pid told >&2; exit' TERM; while :; do sleep 0.01; done";
+    assert_eq!(left(heeds).await, ["told"]);
+}
+
+#[tokio::test]
+async fn a_child_that_does_not_care_is_killed() {
+    assert!(left("trap '' TERM; exec sleep 1000").await.is_empty());
 }
 
 #[tokio::test]

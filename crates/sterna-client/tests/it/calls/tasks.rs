@@ -12,7 +12,7 @@ use sterna_protocol::elicitation::{ElicitContent, ElicitResult};
 use super::rounds::{ada, text};
 use super::scripted::{Scripted, name_form};
 
-fn task(status: &str, more: Value) -> Value {
+pub(super) fn task(status: &str, more: Value) -> Value {
     let mut task = json!({"resultType": "complete", "taskId": "t-1", "status": status,
         "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z",
         "ttlMs": null, "pollIntervalMs": 1});

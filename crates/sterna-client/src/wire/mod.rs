@@ -1,5 +1,8 @@
 //! One request and its answer, over whatever transport.
 
+mod clock;
+mod ears;
+
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
@@ -11,10 +14,11 @@ use serde_json::value::RawValue;
 use sterna_protocol::jsonrpc::{
     Answer, ErrorCode, ErrorObject, ErrorResponse, Message, Notification, Request, RequestId,
 };
-use tokio::time::Instant;
 
+use self::clock::Clock;
+pub(crate) use self::clock::Patience;
+pub(crate) use self::ears::{Deaf, Ears};
 use crate::error::{Error, Fault};
-use crate::oauth::BoxFuture;
 use crate::transport::{Exchange, Outgoing, Transport};
 
 /// The connection to one server, with an id for every request.
@@ -22,53 +26,6 @@ use crate::transport::{Exchange, Outgoing, Transport};
 pub(crate) struct Wire {
     pub(crate) transport: Box<dyn Transport>,
     next_id: AtomicI64,
-}
-
-/// What is done with that which comes before the answer.
-pub(crate) trait Ears: Sync {
-    /// Hears a notification; whether it was progress of this very request.
-    fn hear(&self, method: &str, params: Option<&RawValue>) -> bool;
-
-    /// Whether somebody is being asked for the server, although not on the
-    /// stream of this request.
-    fn is_asking(&self) -> bool {
-        false
-    }
-
-    /// Answers a request of the server, as only earlier revisions have them.
-    fn answer(
-        &self,
-        id: RequestId,
-        method: &str,
-        params: Option<&RawValue>,
-    ) -> Option<BoxFuture<'_, Outgoing>>;
-}
-
-/// Hears nothing and answers nothing.
-pub(crate) struct Deaf;
-
-impl Ears for Deaf {
-    fn hear(&self, _: &str, _: Option<&RawValue>) -> bool {
-        false
-    }
-
-    fn answer(
-        &self,
-        _: RequestId,
-        _: &str,
-        _: Option<&RawValue>,
-    ) -> Option<BoxFuture<'_, Outgoing>> {
-        None
-    }
-}
-
-/// How long an answer is waited for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
-    /// Without any sign of progress.
-    pub(crate) silence: Duration,
-    /// In all.
-    pub(crate) total: Duration,
 }
 
 impl Wire {
@@ -205,6 +162,8 @@ impl Wire {
                         clock.reset();
                     }
                 }
+                // A server that asks more than this at once is not asking people.
+                Message::Request(_) if replies.len() >= MOST_AT_ONCE => {}
                 Message::Request(request) => {
                     let reply = ears.answer(request.id, &request.method, request.params);
                     if let Some(reply) = reply {
@@ -239,79 +198,8 @@ fn is_state_refusal(error: &ErrorObject) -> bool {
         && reason.is_some_and(|reason| reason == "invalid_request_state")
 }
 
-/// The time that a request has left.
-struct Clock {
-    patience: Patience,
-    silent_until: Instant,
-    end: Instant,
-    paused: Option<Instant>,
-}
-
-impl Clock {
-    fn start(patience: Patience) -> Self {
-        let now = Instant::now();
-        Self {
-            patience,
-            silent_until: after(now, patience.silence),
-            end: after(now, patience.total),
-            paused: None,
-        }
-    }
-
-    async fn until<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-        tokio::select! {
-            biased;
-            done = work => done,
-            () = self.ring() => Err(self.expired()),
-        }
-    }
-
-    fn ring(&self) -> impl Future<Output = ()> + use<> {
-        tokio::time::sleep_until(self.silent_until.min(self.end))
-    }
-
-    fn is_over(&self) -> bool {
-        Instant::now() >= self.silent_until.min(self.end)
-    }
-
-    fn expired(&self) -> Error {
-        // CANCEL-C4: the exchange is dropped with the caller's frame, which cancels it.
-        let limit = if self.end < self.silent_until {
-            self.patience.total
-        } else {
-            self.patience.silence
-        };
-        Fault::Timeout(limit).into()
-    }
-
-    /// CANCEL-C6: progress buys time, up to the end.
-    fn reset(&mut self) {
-        self.silent_until = after(Instant::now(), self.patience.silence);
-    }
-
-    /// Gives the server another chance after people were asked.
-    fn extend(&mut self) {
-        self.end = after(self.end, self.patience.silence);
-        self.reset();
-    }
-
-    fn pause(&mut self) {
-        self.paused.get_or_insert_with(Instant::now);
-    }
-
-    fn resume(&mut self) {
-        if let Some(since) = self.paused.take() {
-            self.end = after(self.end, since.elapsed());
-            self.reset();
-        }
-    }
-}
-
-/// Later than `now`; a wait that the clock cannot hold is one without end.
-fn after(now: Instant, wait: Duration) -> Instant {
-    const AGES: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
-    now + wait.min(AGES)
-}
-
 /// How long a message may take that nobody answers.
 const TELLING: Duration = Duration::from_secs(30);
+
+/// How many questions of a server are open at the same time.
+pub(crate) const MOST_AT_ONCE: usize = 64;

@@ -1,0 +1,152 @@
+//! One message per line over any pair of byte streams.
+
+mod desk;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use http::HeaderMap;
+use sterna_protocol::lines;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use self::desk::Desk;
+use super::{Exchange, Outgoing, Source, Transport};
+use crate::error::{Error, Fault};
+use crate::oauth::BoxFuture;
+
+/// A connection that all requests share.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    desk: Arc<Desk>,
+    overheard: Mutex<Option<mpsc::Receiver<Vec<u8>>>>,
+    place: String,
+    /// The reader and the writer; they end with this value.
+    _tasks: JoinSet<()>,
+}
+
+impl Lines {
+    pub(crate) fn new(
+        place: String,
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+        max_message: usize,
+    ) -> Self {
+        let (outbox, letters) = mpsc::channel(BACKLOG);
+        let (unasked, overheard) = mpsc::channel(BACKLOG);
+        let desk = Arc::new(Desk::new(outbox));
+        let mut tasks = JoinSet::new();
+        tasks.spawn(write(writer, letters));
+        tasks.spawn(read(reader, desk.clone(), unasked, max_message));
+        Self {
+            desk,
+            overheard: Mutex::new(Some(overheard)),
+            place,
+            _tasks: tasks,
+        }
+    }
+
+    /// Whether nothing can be asked here any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.desk.is_closed()
+    }
+
+    /// Writes nothing more, which tells the server to end.
+    pub(crate) fn hang_up(&self) {
+        self.desk.hang_up();
+    }
+}
+
+impl Transport for Lines {
+    fn request(&self, request: Outgoing) -> BoxFuture<'_, Result<Exchange, Error>> {
+        Box::pin(async move {
+            let id = request.id.ok_or(Fault::Broken("a request without an id"))?;
+            let waiting = self.desk.wait_for(id)?;
+            self.desk.send(request.body).await?;
+            Ok(Exchange::new(waiting))
+        })
+    }
+
+    fn tell(&self, message: Outgoing) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(self.desk.send(message.body))
+    }
+
+    fn overhear(&self, _: HeaderMap) -> BoxFuture<'_, Result<Option<Exchange>, Error>> {
+        let receiver = lock(&self.overheard).take();
+        Box::pin(async move { Ok(receiver.map(|receiver| Exchange::new(Overheard(receiver)))) })
+    }
+
+    fn close(&self, _: HeaderMap) -> BoxFuture<'_, ()> {
+        self.hang_up();
+        Box::pin(async {})
+    }
+
+    fn has_headers(&self) -> bool {
+        false
+    }
+
+    fn place(&self) -> &str {
+        &self.place
+    }
+}
+
+struct Overheard(mpsc::Receiver<Vec<u8>>);
+
+impl Source for Overheard {
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<Vec<u8>>, Error>> {
+        Box::pin(async { Ok(self.0.recv().await) })
+    }
+}
+
+async fn write(
+    mut writer: impl AsyncWrite + Send + Unpin + 'static,
+    mut letters: mpsc::Receiver<Vec<u8>>,
+) {
+    while let Some(letter) = letters.recv().await {
+        if writer.write_all(&letter).await.is_err() || writer.flush().await.is_err() {
+            return;
+        }
+    }
+    writer.shutdown().await.ok();
+}
+
+async fn read(
+    mut reader: impl AsyncRead + Send + Unpin + 'static,
+    desk: Arc<Desk>,
+    unasked: mpsc::Sender<Vec<u8>>,
+    max_message: usize,
+) {
+    let _closing = Closing(desk.clone());
+    let mut lines = lines::Reader::new(max_message);
+    let mut buffer = vec![0; 16 * 1024];
+    loop {
+        let read = match reader.read(&mut buffer).await {
+            Ok(0) | Err(_) => break,
+            Ok(read) => read,
+        };
+        let mut chunk = &buffer[..read];
+        loop {
+            match lines.read(&mut chunk) {
+                Ok(Some(line)) => desk.deliver(line, &unasked),
+                Ok(None) => break,
+                Err(_) => tracing::warn!(max_message, "a line of the server is too long"),
+            }
+        }
+    }
+}
+
+/// Tells whoever waits that nothing will come, however reading ended.
+struct Closing(Arc<Desk>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How many messages may wait for one who does not listen.
+const BACKLOG: usize = 256;

@@ -1,0 +1,149 @@
+//! How long calls and tasks take, on a clock that moves only when everybody
+//! waits.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use sterna_client::{Config, ErrorKind};
+use sterna_protocol::capabilities::ExtensionId;
+use sterna_protocol::content::TextContent;
+use sterna_protocol::elicitation::{ElicitAction, ElicitResult};
+use sterna_protocol::sampling::CreateMessageResult;
+use tokio::time::Instant;
+
+use super::lines::connected_as;
+use super::rounds::{asks, text};
+use super::scripted::{done, name_form};
+use super::tasks::task;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// The time that has passed; the clock counts whole milliseconds and rounds
+/// each wait up.
+fn millis(since: Instant) -> u128 {
+    (since.elapsed().as_millis() + 5) / 10 * 10
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_deadline_stands_still_while_a_person_is_asked() {
+    let (client, mut far) = connected_as(|builder| {
+        builder.on_form(|_| async {
+            tokio::time::sleep(SECOND * 3600).await;
+            Ok(ElicitResult::new(ElicitAction::Decline))
+        })
+    })
+    .await;
+    let call = client.call("t").deadline(SECOND * 10);
+    let (ended, ()) = tokio::join!(call.into_future(), async {
+        let request = far.read().await;
+        tokio::time::sleep(SECOND * 6).await;
+        let question = json!({"who": name_form("Who?")});
+        far.result(&request, asks(question, Value::Null)).await;
+        let retry = far.read().await;
+        tokio::time::sleep(SECOND * 3).await;
+        far.result(&retry, done("ok")).await;
+    });
+    assert_eq!(text(&ended.unwrap()), "ok");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_deadline_counts_all_rounds_together() {
+    let (client, mut far) = connected_as(|builder| builder.roots([])).await;
+    let call = client.call("t").deadline(SECOND * 10);
+    let (ended, ()) = tokio::join!(call.into_future(), async {
+        let request = far.read().await;
+        tokio::time::sleep(SECOND * 6).await;
+        let question = json!({"where": {"method": "roots/list"}});
+        far.result(&request, asks(question, Value::Null)).await;
+        far.read().await;
+        let since = Instant::now();
+        assert_eq!(far.read().await["method"], "notifications/cancelled");
+        assert_eq!(millis(since), 4000);
+    });
+    assert_eq!(ended.unwrap_err().kind(), ErrorKind::Spent);
+}
+
+#[tokio::test(start_paused = true)]
+async fn rounds_without_questions_are_paced_and_end_with_the_deadline() {
+    let mut config = Config::default();
+    config.max_rounds = u32::MAX;
+    let (client, mut far) = connected_as(|builder| builder.config(config)).await;
+    let since = Instant::now();
+    let mut rounds = 0;
+    let call = client.call("t").deadline(SECOND * 60);
+    let ended = tokio::select! {
+        ended = call.into_future() => ended,
+        () = async {
+            loop {
+                let request = far.read().await;
+                far.result(&request, asks(Value::Null, json!("s"))).await;
+                rounds += 1;
+            }
+        } => unreachable!("it answers for ever"),
+    };
+    assert_eq!(ended.unwrap_err().kind(), ErrorKind::Spent);
+    assert_eq!(millis(since), 60_000);
+    // Six pauses of 0.1 to 3.2 seconds, then five each, or half of that by chance.
+    assert!((17..=30).contains(&rounds), "{rounds} rounds");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_is_asked_only_so_often_in_a_minute() {
+    let mut config = Config::default();
+    config.samples_per_minute = 2;
+    let since = Instant::now();
+    let (client, mut far) = connected_as(|builder| {
+        builder.config(config).on_sample(|_| async {
+            let text = TextContent::new("hello");
+            Ok(CreateMessageResult::new("m", text))
+        })
+    })
+    .await;
+    let (ended, ()) = tokio::join!(client.call("t").into_future(), async {
+        let request = far.read().await;
+        let message = json!({"role": "user", "content": {"type": "text", "text": "hi"}});
+        let question = json!({"method": "sampling/createMessage",
+            "params": {"maxTokens": 5, "messages": [message]}});
+        let questions = json!({"a": question, "b": question, "c": question, "d": question});
+        far.result(&request, asks(questions, Value::Null)).await;
+        let retry = far.read().await;
+        let answers = retry["params"]["inputResponses"].as_object().unwrap();
+        assert_eq!(answers.len(), 4);
+        far.result(&retry, done("ok")).await;
+    });
+    ended.unwrap();
+    assert_eq!(
+        millis(since),
+        60_000,
+        "the third waits for half a minute, the fourth for one"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_is_polled_as_often_as_the_server_says_by_then() {
+    let (client, mut far) = connected_as(|builder| builder.extension(&ExtensionId::TASKS)).await;
+    let (ended, pauses) = tokio::join!(client.call("t").into_future(), async {
+        let call = far.read().await;
+        far.result(&call, task("working", json!({"resultType": "task"})))
+            .await;
+        let mut pauses = Vec::new();
+        let mut last = Instant::now();
+        for pace in [2000, 7000, 1, 86_400_000] {
+            let poll = far.read().await;
+            assert_eq!(poll["method"], "tasks/get");
+            pauses.push(millis(last));
+            last = Instant::now();
+            far.result(&poll, task("working", json!({"pollIntervalMs": pace})))
+                .await;
+        }
+        let poll = far.read().await;
+        pauses.push(millis(last));
+        let result = json!({"content": [{"type": "text", "text": "done"}]});
+        far.result(&poll, task("completed", json!({"result": result})))
+            .await;
+        pauses
+    });
+    assert_eq!(text(&ended.unwrap()), "done");
+    // Neither faster nor slower than makes sense, whatever the server says.
+    assert_eq!(pauses, [0, 2000, 7000, 50, 60_000]);
+}
