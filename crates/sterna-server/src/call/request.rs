@@ -13,7 +13,7 @@ use crate::changes::Changes;
 use crate::core::Core;
 use crate::edge::Pass;
 use crate::form::NotAForm;
-use crate::rounds::Reporter;
+use crate::rounds::{Reporter, gate};
 use crate::tasks::Tasks;
 use crate::telemetry::TraceContext;
 
@@ -101,8 +101,7 @@ impl Request {
     /// Whether the client can be asked `question`.
     #[must_use]
     pub fn can_ask(&self, question: &InputRequest) -> bool {
-        let required = question.required_capabilities();
-        self.capabilities().missing(&required).is_none()
+        gate::missing(self.capabilities(), question).is_none()
     }
 
     /// What layers around the server have put into the HTTP request.

@@ -15,12 +15,12 @@ use super::live::stop;
 use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
 use crate::failure::Failure;
-use crate::modern::{Answer, keep_promise};
+use crate::modern::{Answer, MayFail, keep_promise};
 use crate::rounds::{Reporter, Round, Wanted};
 
 /// Serves a call to its end. `None` if the client took it back: it is then owed
 /// nothing.
-pub(super) async fn run<T: Serialize + Send + 'static>(
+pub(super) async fn run<T: MayFail + Serialize + Send + 'static>(
     post: Post,
     id: RequestId,
     wanted: Result<Wanted<T>, Failure>,
@@ -91,10 +91,11 @@ pub(super) async fn run<T: Serialize + Send + 'static>(
     Some(answer(id, outcome))
 }
 
-fn answer<T: Serialize>(id: RequestId, outcome: Result<T, Failure>) -> Answer {
+fn answer<T: MayFail + Serialize>(id: RequestId, outcome: Result<T, Failure>) -> Answer {
     match outcome {
+        Ok(result) if result.is_failed_tool() => Answer::done(id, &result).of_failed_tool(),
         Ok(result) => Answer::done(id, &result),
-        Err(Failure::Tool(text)) => Answer::done(id, &CallToolResult::error(text)),
+        Err(Failure::Tool(text)) => Answer::done(id, &CallToolResult::error(text)).of_failed_tool(),
         Err(failure @ Failure::Forbidden(_)) => Answer::failed(Some(&id), &failure),
         Err(failure) => Answer::refused(id, failure.to_legacy_wire()),
     }

@@ -18,6 +18,7 @@ use crate::edge::{Accepts, EdgeBody, Inbound, Outbox, Pass, Shutdown, outbox, re
 use crate::failure::Failure;
 use crate::modern::{Answer, complete, page};
 use crate::rounds::Wanted;
+use crate::telemetry::Operation;
 
 /// Everything around the messages of one POST.
 #[derive(Clone)]
@@ -85,6 +86,18 @@ pub(super) async fn serve(post: Post, id: RequestId, request: ClientRequest) -> 
         let failure = Failure::Forbidden(Box::new(refusal));
         return Some(Answer::failed(Some(&id), &failure));
     }
+    let operation = Operation::begin(&post.core, method, name, &id, &post.session.version);
+    let answering = async {
+        let answer = answer(post, id, request).await;
+        let ended = answer.as_ref().map(Answer::ended);
+        (answer, ended)
+    };
+    operation.watch(answering).await
+}
+
+/// Answers a request that its sender may make.
+async fn answer(post: Post, id: RequestId, request: ClientRequest) -> Option<Answer> {
+    let method = request.method().as_str();
     let core = Arc::clone(&post.core);
     let lists = &core.legacy_lists;
     let answered = match request {
@@ -133,7 +146,8 @@ pub(super) async fn serve(post: Post, id: RequestId, request: ClientRequest) -> 
             page(&core, &id, &lists.templates, method, cursor)
         }
         ClientRequest::CompleteArgument(params) if core.completes() => {
-            complete(&core, params.reference, params.argument, params.context)
+            let (reference, context) = (params.reference, params.context);
+            complete(&core, &post.pass, reference, params.argument, context)
                 .await
                 .map(|result| Answer::done(id.clone(), &result))
         }

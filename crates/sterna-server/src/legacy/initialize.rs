@@ -1,5 +1,7 @@
 //! `initialize`: agreeing on a revision and giving the session a name.
 
+use std::sync::Arc;
+
 use http::{HeaderValue, Response, StatusCode};
 use sterna_protocol::capabilities::{ClientCapabilities, ElicitationCapability};
 use sterna_protocol::jsonrpc::{Message, RequestId};
@@ -13,9 +15,10 @@ use crate::core::Core;
 use crate::edge::{EdgeBody, Inbound};
 use crate::failure::Failure;
 use crate::modern::Answer;
+use crate::telemetry::Operation;
 
 /// Answers a message that comes without a session id.
-pub(super) fn initialize(core: &Core, inbound: &Inbound) -> Response<EdgeBody> {
+pub(super) fn initialize(core: &Arc<Core>, inbound: &Inbound) -> Response<EdgeBody> {
     match FromClient::decode(&inbound.body) {
         Ok(Message::Request(request)) => match request.params {
             ClientRequest::Initialize(params) => open(core, inbound, request.id, params),
@@ -29,7 +32,7 @@ pub(super) fn initialize(core: &Core, inbound: &Inbound) -> Response<EdgeBody> {
 }
 
 fn open(
-    core: &Core,
+    core: &Arc<Core>,
     inbound: &Inbound,
     id: RequestId,
     params: InitializeRequestParams,
@@ -39,25 +42,38 @@ fn open(
         .into_iter()
         .find(|known| *known == params.protocol_version)
         .unwrap_or(ProtocolVersion::V2025_11_25);
+    let mut operation = Operation::begin(core, "initialize", None, &id, &version);
     let agreed = Agreed {
         capabilities: of_revision(&version, (&params.capabilities).into()),
         client: params.client_info,
         version: version.clone(),
     };
-    if serde_json::to_vec(&agreed).is_ok_and(|text| text.len() > MOST_AGREED) {
-        let failure = Failure::Params("more is declared than a session can hold");
-        return Answer::refused(id, failure.to_legacy_wire()).plain(inbound.accepts);
-    }
-    let session = Session::mint(core, inbound.pass.caller(), &agreed)
-        .and_then(|id| HeaderValue::try_from(id).ok());
-    let Some(session) = session else {
-        return Answer::refused(id, Failure::Internal.to_legacy_wire()).plain(inbound.accepts);
+    let (answer, session) = match mint(core, inbound, &agreed) {
+        Ok(session) => {
+            let mut result = core.hello.clone();
+            result.protocol_version = version;
+            (Answer::done(id, &result), Some(session))
+        }
+        Err(failure) => (Answer::refused(id, failure.to_legacy_wire()), None),
     };
-    let mut result = core.hello.clone();
-    result.protocol_version = version;
-    let mut response = Answer::done(id, &result).plain(inbound.accepts);
-    response.headers_mut().insert(MCP_SESSION_ID, session);
+    operation.end(answer.ended());
+    let mut response = answer.plain(inbound.accepts);
+    if let Some(session) = session {
+        response.headers_mut().insert(MCP_SESSION_ID, session);
+    }
     response
+}
+
+/// The id of the session, which holds what was agreed on.
+fn mint(core: &Core, inbound: &Inbound, agreed: &Agreed) -> Result<HeaderValue, Failure> {
+    if serde_json::to_vec(agreed).is_ok_and(|text| text.len() > MOST_AGREED) {
+        let problem = "more is declared than a session can hold";
+        return Err(Failure::Params(problem));
+    }
+    let session = Session::mint(core, inbound.pass.caller(), agreed);
+    session
+        .and_then(|id| HeaderValue::try_from(id).ok())
+        .ok_or(Failure::Internal)
 }
 
 /// What a client can be asked, as far as its revision has it.

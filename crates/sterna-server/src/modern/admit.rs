@@ -4,6 +4,7 @@ use http::HeaderMap;
 use serde::Deserialize;
 use sterna_protocol::http::{HeaderMismatch, MCP_PROTOCOL_VERSION, RequestHeaders, mirrored_name};
 use sterna_protocol::jsonrpc::{DecodeError, Message, Request};
+use sterna_protocol::logging::LoggingLevel;
 use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::methods::ClientRequest;
 use sterna_protocol::version::ProtocolVersion;
@@ -17,8 +18,10 @@ pub(super) fn check(
     request: &Request<'_, ClientRequest>,
     headers: &HeaderMap,
 ) -> Result<(), Failure> {
-    let version = &meta(&request.params)?.protocol_version;
+    let meta = meta(&request.params)?;
+    let version = &meta.protocol_version;
     check_version(version, headers)?;
+    check_level(meta)?;
     let name = match &request.params {
         ClientRequest::CallTool(params) => Some(params.name.as_str()),
         ClientRequest::GetPrompt(params) => Some(params.name.as_str()),
@@ -67,6 +70,7 @@ pub(super) fn check_raw(body: &[u8], headers: &HeaderMap) -> Result<(), Failure>
     let Params { meta } = serde_json::from_str(params.get()).map_err(|_| without_meta())?;
     let version = &meta.protocol_version;
     check_version(version, headers)?;
+    check_level(&meta)?;
     let name = mirrored_name(&request.method, params);
     RequestHeaders::new(version.as_str(), &request.method, name.as_deref())
         .check(headers)
@@ -87,6 +91,14 @@ fn check_version(version: &ProtocolVersion, headers: &HeaderMap) -> Result<(), F
         ProtocolVersion::V2026_07_28 => Ok(()),
         // VER-S1
         other => Err(Failure::Version(other.clone())),
+    }
+}
+
+fn check_level(meta: &RequestMeta) -> Result<(), Failure> {
+    match meta.log_level {
+        // LOG-S4
+        Some(LoggingLevel::Other(_)) => Err(Failure::Params("logLevel")),
+        _ => Ok(()),
     }
 }
 

@@ -55,7 +55,8 @@ pub(super) async fn tool(
         && let Some(tasks) = &core.tasks
     {
         let tool = Some(wanted.target.name.as_str());
-        let mut operation = Operation::begin(&core, "tools/call", tool, &id, &params.meta);
+        let version = &params.meta.protocol_version;
+        let mut operation = Operation::begin(&core, "tools/call", tool, &id, version);
         let opening = Opening {
             caller: inbound.pass.caller(),
             meta: params.meta,
@@ -141,7 +142,8 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
         }
     };
     let target = &wanted.target;
-    let operation = Operation::begin(&core, target.method, Some(&target.name), &id, &sent.meta);
+    let version = &sent.meta.protocol_version;
+    let operation = Operation::begin(&core, target.method, Some(&target.name), &id, version);
     let Inbound {
         head,
         pass,
@@ -176,7 +178,7 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
     let call = Box::pin(operation.watch(async move {
         let answer = serve(round, &wanted.way, deadline.into(), id, finish).await;
         let ended = answer.ended();
-        (answer, ended)
+        (answer, Some(ended))
     }));
     if !accepts.events() {
         return call.await.plain(accepts);
@@ -241,7 +243,7 @@ async fn serve<T: MayFail + Serialize + Send + 'static>(
 }
 
 /// A result that may itself say that something failed.
-trait MayFail {
+pub(crate) trait MayFail {
     /// What it is the result of.
     const METHOD: &'static str;
 
@@ -274,7 +276,7 @@ fn early(
     meta: &RequestMeta,
     failure: Failure,
 ) -> Answer {
-    let mut operation = Operation::begin(core, method, None, &id, meta);
+    let mut operation = Operation::begin(core, method, None, &id, &meta.protocol_version);
     let answer = failed(core, id, failure);
     operation.end(answer.ended());
     answer

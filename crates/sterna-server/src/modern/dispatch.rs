@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use http::Response;
 use sterna_protocol::completion::{
-    CompleteResult, Completion, CompletionArgument, CompletionContext, CompletionReference,
+    CompleteRequestParams, CompleteResult, Completion, CompletionArgument, CompletionContext,
+    CompletionReference,
 };
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::methods::ClientRequest;
@@ -15,7 +16,8 @@ use super::lists::List;
 use super::write::Answer;
 use super::{admit, calls, listen};
 use crate::core::Core;
-use crate::edge::{EdgeBody, Inbound};
+use crate::edge::guarded::guarded;
+use crate::edge::{EdgeBody, Inbound, Pass};
 use crate::failure::{Failure, Kind};
 use crate::offer::Typed;
 use crate::telemetry::{Ended, Operation};
@@ -65,7 +67,13 @@ pub(super) async fn dispatch(
             page(&core, &id, &core.lists.templates, method, params.cursor)
         }
         ClientRequest::CompleteArgument(params) if core.completes() => {
-            complete(&core, params.reference, params.argument, params.context)
+            let CompleteRequestParams {
+                reference,
+                argument,
+                context,
+                ..
+            } = params;
+            complete(&core, &inbound.pass, reference, argument, context)
                 .await
                 .map(|mut result| {
                     result.meta = Some(core.result_meta());
@@ -90,7 +98,13 @@ pub(super) fn watch(
 ) -> Option<Operation> {
     let meta = admit::meta(request).ok()?;
     let method = request.method().as_str();
-    Some(Operation::begin(core, method, None, id, meta))
+    Some(Operation::begin(
+        core,
+        method,
+        None,
+        id,
+        &meta.protocol_version,
+    ))
 }
 
 fn name_of(request: &ClientRequest) -> Option<&str> {
@@ -124,13 +138,17 @@ pub(crate) fn page(
 /// Suggests how an argument goes on.
 pub(crate) async fn complete(
     core: &Core,
+    pass: &Pass,
     reference: CompletionReference,
     argument: CompletionArgument,
     context: Option<CompletionContext>,
 ) -> Result<CompleteResult, Failure> {
     let unknown = || Failure::Unknown(Kind::Template);
+    // COMP-S6: what a caller may not use is unknown to it.
+    let may = |method, name: &str| pass.may(method, Some(name)).map_err(|_| unknown());
     let completers = match &reference {
         CompletionReference::Prompt(reference) => {
+            may("prompts/get", &reference.name)?;
             let prompt = core
                 .offers
                 .prompts
@@ -144,6 +162,7 @@ pub(crate) async fn complete(
             &prompt.completers
         }
         CompletionReference::ResourceTemplate(reference) => {
+            may("resources/read", &reference.uri)?;
             let template = core
                 .offers
                 .templates
@@ -160,7 +179,11 @@ pub(crate) async fn complete(
         .and_then(|context| context.arguments)
         .unwrap_or_default();
     let typed = Typed::new(argument.value, settled);
-    let values = completers.complete(&argument.name, typed).await;
+    let completing = guarded(completers.complete(&argument.name, typed));
+    let values = completing.await.map_err(|_| {
+        tracing::error!(target: "sterna::handler", argument = argument.name, "a suggestion panicked");
+        Failure::Internal
+    })?;
     // COMP-S7: a completion cuts itself off at a hundred values.
     Ok(CompleteResult::new(Completion::new(values)))
 }

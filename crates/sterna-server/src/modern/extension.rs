@@ -7,13 +7,16 @@ use serde_json::{Value, json};
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::jsonrpc::{Message, RequestId};
 use sterna_protocol::meta::RequestMeta;
+use sterna_protocol::version::ProtocolVersion;
 
 use super::admit;
 use super::write::Answer;
 use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
+use crate::edge::guarded::guarded;
 use crate::edge::{EdgeBody, Inbound};
 use crate::failure::Failure;
+use crate::telemetry::Operation;
 
 /// Serves `method`, which the core protocol does not have.
 pub(super) async fn serve(
@@ -27,12 +30,18 @@ pub(super) async fn serve(
     }
     let accepts = inbound.accepts;
     let deadline = inbound.deadline;
-    let serving = tokio::time::timeout_at(deadline.into(), result(core, inbound, method)).await;
-    match serving.unwrap_or(Err(Failure::TimedOut)) {
-        Ok(result) => Answer::done(id, &result),
-        Err(failure) => Answer::failed(Some(&id), &failure),
-    }
-    .plain(accepts)
+    let version = ProtocolVersion::V2026_07_28;
+    let operation = Operation::begin(&core, method.to_owned(), None, &id, &version);
+    let serving = tokio::time::timeout_at(deadline.into(), result(core, inbound, method));
+    let answering = async {
+        let answer = match serving.await.unwrap_or(Err(Failure::TimedOut)) {
+            Ok(result) => Answer::done(id, &result),
+            Err(failure) => Answer::failed(Some(&id), &failure),
+        };
+        let ended = answer.ended();
+        (answer, Some(ended))
+    };
+    operation.watch(answering).await.plain(accepts)
 }
 
 async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value, Failure> {
@@ -62,7 +71,11 @@ async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value
         becoming: Becoming::default(),
         place: OnceLock::new(),
     });
-    let mut result = (served.serve)(request, params).await?;
+    let serving = guarded((served.serve)(request, params)).await;
+    let mut result = serving.unwrap_or_else(|_| {
+        tracing::error!(target: "sterna::handler", method, "a handler panicked");
+        Err(Failure::Internal)
+    })?;
     let Some(members) = result.as_object_mut() else {
         tracing::error!(target: "sterna::server", method, "a result is no object");
         return Err(Failure::Internal);

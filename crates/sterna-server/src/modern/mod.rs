@@ -15,7 +15,7 @@ use serde::de::IgnoredAny;
 use sterna_protocol::jsonrpc::{DecodeError, Message};
 use sterna_protocol::methods::{ClientNotification, ClientRequest};
 
-pub(crate) use calls::{finish_tool, keep_promise};
+pub(crate) use calls::{MayFail, finish_tool, keep_promise};
 pub(crate) use dispatch::{complete, page};
 pub(crate) use lists::{Lists, discover};
 pub(crate) use write::Answer;

@@ -71,11 +71,15 @@ impl Answer {
     /// The bad answer to the request `id` within a session, whose transport
     /// knows no bad requests but only bad messages.
     pub(crate) fn refused(id: RequestId, error: ErrorObject) -> Self {
+        let ended = Ended::Failed(error.code.0);
         let mut message = Vec::with_capacity(128);
         ErrorResponse::new(id, error)
             .encode(&mut message)
             .expect("an error holds JSON only");
-        Self::ok(message)
+        Self {
+            ended,
+            ..Self::ok(message)
+        }
     }
 
     /// The message itself.
@@ -93,13 +97,13 @@ impl Answer {
     }
 
     /// Notes that the result says a tool failed.
-    pub(super) fn of_failed_tool(mut self) -> Self {
+    pub(crate) fn of_failed_tool(mut self) -> Self {
         self.ended = Ended::ToolError;
         self
     }
 
     /// How the request ended, for whoever watches it.
-    pub(super) fn ended(&self) -> Ended {
+    pub(crate) fn ended(&self) -> Ended {
         self.ended
     }
 

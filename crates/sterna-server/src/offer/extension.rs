@@ -145,6 +145,11 @@ impl Extensions {
         self.methods.get(name)
     }
 
+    /// The names of all methods.
+    pub(crate) fn methods(&self) -> impl Iterator<Item = &String> {
+        self.methods.keys()
+    }
+
     pub(crate) fn declared(&self) -> impl Iterator<Item = &(ExtensionId, JsonObject)> {
         self.declared.iter()
     }

@@ -79,7 +79,7 @@ impl UriTemplate {
             };
             let value = decode(value)?;
             // Checked after decoding: an encoded slash is a slash (RES-S13).
-            if value.is_empty() || (!part.is_path && value.contains('/')) {
+            if value.is_empty() || (!part.is_path && value.contains('/')) || climbs(&value) {
                 return None;
             }
             values.push((part.name.as_str(), value));
@@ -87,6 +87,11 @@ impl UriTemplate {
         }
         Some(values)
     }
+}
+
+/// Whether a value, taken for a path, leads to a folder above.
+fn climbs(value: &str) -> bool {
+    value.split(['/', '\\']).any(|segment| segment == "..")
 }
 
 /// Undoes percent-encoding; `None` if what comes out is no text.
@@ -172,6 +177,31 @@ mod tests {
         check("note://{id}", "note://%+1", expect!["None"]);
         check("note://{id}/x", "note://a/y", expect!["None"]);
         check("note://{id}", "other://a", expect!["None"]);
+    }
+
+    #[test]
+    fn no_value_leads_to_a_folder_above() {
+        for path in [
+            "..",
+            "../etc/passwd",
+            "a/../../etc/passwd",
+            "a/..",
+            "%2e%2e/etc/passwd",
+            "..%2fetc%2fpasswd",
+            "a%5C..%5Cb",
+        ] {
+            check(
+                "file:///{+path}",
+                &format!("file:///{path}"),
+                expect!["None"],
+            );
+            check("note://{id}", &format!("note://{path}"), expect!["None"]);
+        }
+        check(
+            "file:///{+path}",
+            "file:///a..b/...",
+            expect![[r#"Some([("path", "a..b/...")])"#]],
+        );
     }
 
     #[test]

@@ -6,6 +6,8 @@ use std::net::IpAddr;
 use sterna_protocol::capabilities::{ClientCapabilities, ElicitationCapability};
 use sterna_protocol::elicitation::ElicitRequestParams;
 use sterna_protocol::input::InputRequest;
+use sterna_protocol::json::JsonObject;
+use sterna_protocol::sampling::IncludeContext;
 
 use crate::failure::Failure;
 
@@ -14,7 +16,16 @@ pub(crate) fn missing(
     client: &ClientCapabilities,
     question: &InputRequest,
 ) -> Option<ClientCapabilities> {
-    client.missing(&question.required_capabilities())
+    let mut required = question.required_capabilities();
+    // SAMP-S2
+    if let InputRequest::CreateMessage(request) = question
+        && let Some(context) = &request.params.include_context
+        && *context != IncludeContext::None
+    {
+        let sampling = required.sampling.get_or_insert_default();
+        sampling.context = Some(JsonObject::new());
+    }
+    client.missing(&required)
 }
 
 /// Whether `question` may go out at all.
@@ -23,7 +34,7 @@ pub(crate) fn missing(
 ///
 /// It would send the user to a page that anybody on the way could change
 /// (ELICIT-S12). The author must act, so the log says where it was to go.
-pub(super) fn check(question: &InputRequest) -> Result<(), Failure> {
+pub(crate) fn check(question: &InputRequest) -> Result<(), Failure> {
     let InputRequest::Elicit(request) = question else {
         return Ok(());
     };

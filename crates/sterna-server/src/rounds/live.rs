@@ -98,6 +98,7 @@ fn put<T, L: Line>(
     let mut needed = ClientCapabilities::default();
     for question in changes.opened {
         let envelope = Envelope::read(&question.request).ok_or(Failure::Internal)?;
+        gate::check(&envelope.request)?;
         let key = question.key.as_str();
         match gate::missing(client, &envelope.request) {
             None => {
@@ -158,6 +159,7 @@ pub(super) async fn low_level<T: Send + 'static, L: Line>(
         let client = round.request.capabilities();
         let mut missing = ClientCapabilities::default();
         for (_, question) in required.requests().iter() {
+            gate::check(question)?;
             if let Some(more) = gate::missing(client, question) {
                 gate::add(&mut missing, more);
             }

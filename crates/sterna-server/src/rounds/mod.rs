@@ -94,14 +94,17 @@ impl Round {
         L: Line,
     {
         let watched = Watched::begin(&self.core, &self.request, &self.target);
+        let (core, request) = (Arc::clone(&self.core), self.request.clone());
         let result = match way {
             Way::Flow(handler) => live::flow(self, &**handler, line).await,
             Way::LowLevel(handler) => live::low_level(self, &**handler, line).await,
         };
-        watched.end(match &result {
+        let ended = match &result {
             Ok(_) => RoundEnd::Finished,
             Err(_) => RoundEnd::Failed,
-        });
+        };
+        token::note_end(&core, &request, ended);
+        watched.end(ended);
         result
     }
 }

@@ -122,7 +122,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         changes: Changes::default(),
         states,
         hooks,
-        numbers: Numbers::new(probes.registry(), &offers),
+        numbers: Numbers::new(probes.registry(), &offers, &extensions),
         offers,
         extensions,
         info,

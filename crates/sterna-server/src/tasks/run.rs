@@ -199,8 +199,10 @@ impl Work {
         }
         let mut needed = ClientCapabilities::default();
         for question in changes.opened {
-            if let Some(missing) = self.put(&question) {
-                gate::add(&mut needed, missing);
+            match self.put(&question) {
+                Ok(None) => {}
+                Ok(Some(missing)) => gate::add(&mut needed, missing),
+                Err(failure) => return Ok(Some(End::Finished(failed(&failure)))),
             }
         }
         if needed != ClientCapabilities::default() {
@@ -217,11 +219,12 @@ impl Work {
     }
 
     /// Puts one question; says what the client lacks if it cannot be asked.
-    fn put(&mut self, question: &OpenQuestion) -> Option<ClientCapabilities> {
+    fn put(&mut self, question: &OpenQuestion) -> Result<Option<ClientCapabilities>, Failure> {
         let key = question.key.as_str();
         let (Some(envelope), Ok(name)) = (Envelope::read(&question.request), Name::new(key)) else {
-            return None;
+            return Ok(None);
         };
+        gate::check(&envelope.request)?;
         match gate::missing(self.request.capabilities(), &envelope.request) {
             None => {
                 let fingerprint = *question.fingerprint.as_bytes();
@@ -229,14 +232,14 @@ impl Work {
                 let request = question.request.slice(1..);
                 let question = Question::new(name, fingerprint, request);
                 self.open.insert(key.to_owned(), question);
-                None
+                Ok(None)
             }
             Some(_) if envelope.has_fallback => {
                 let cannot = Bytes::from_static(CANNOT_ASK);
                 self.driver.answer(key, cannot, flow_now());
-                None
+                Ok(None)
             }
-            missing => missing,
+            missing => Ok(missing),
         }
     }
 

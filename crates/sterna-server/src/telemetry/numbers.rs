@@ -7,7 +7,7 @@ use sterna_protocol::methods::ClientMethod;
 use sterna_seal::OpenError;
 
 use crate::edge::{Counter, Histogram, Registry};
-use crate::offer::Offers;
+use crate::offer::{Extensions, Offers};
 
 /// The numbers of a server, made when it is built: counting a plain call looks
 /// something up and allocates nothing.
@@ -15,7 +15,7 @@ pub(crate) struct Numbers {
     registry: Registry,
     tools: HashMap<String, Histogram>,
     prompts: HashMap<String, Histogram>,
-    methods: Vec<(&'static str, Histogram)>,
+    methods: HashMap<String, Histogram>,
     /// Flows that went to their client for the first time.
     pub(crate) started: Counter,
     /// States that came back and were accepted.
@@ -29,12 +29,15 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    pub(crate) fn new(registry: &Registry, offers: &Offers) -> Self {
+    pub(crate) fn new(registry: &Registry, offers: &Offers, extensions: &Extensions) -> Self {
         let timed = |labels: &[(&str, &str)]| registry.histogram(DURATION, DURATION_HELP, labels);
         let call = |method, label, name: &str| timed(&[("mcp_method_name", method), (label, name)]);
         let tools = offers.tools.iter().map(|tool| &tool.wire.name);
         let prompts = offers.prompts.iter().map(|prompt| &prompt.wire.name);
         let methods = ClientMethod::ALL.iter().map(|one| one.as_str());
+        let methods = methods
+            .chain(SESSION_METHODS)
+            .chain(extensions.methods().map(String::as_str));
         let counter = |name, help| registry.counter(name, help, &[]);
         Self {
             tools: tools
@@ -50,7 +53,7 @@ impl Numbers {
                 .collect(),
             methods: methods
                 .filter(|method| !matches!(*method, "tools/call" | "prompts/get"))
-                .map(|method| (method, timed(&[("mcp_method_name", method)])))
+                .map(|method| (method.to_owned(), timed(&[("mcp_method_name", method)])))
                 .collect(),
             started: counter(
                 "sterna_flows_started_total",
@@ -87,14 +90,11 @@ impl Numbers {
             "prompts/get" => target.and_then(|name| self.prompts.get(name)),
             _ => None,
         };
-        by_name.or_else(|| {
-            let mut methods = self.methods.iter();
-            methods.find_map(|(name, histogram)| (*name == method).then_some(histogram))
-        })
+        by_name.or_else(|| self.methods.get(method))
     }
 
     /// Where the duration of a request counts that failed.
-    pub(super) fn failed(&self, method: &'static str, error: &str) -> Histogram {
+    pub(super) fn failed(&self, method: &str, error: &str) -> Histogram {
         let labels = [("error_type", error), ("mcp_method_name", method)];
         self.registry.histogram(DURATION, DURATION_HELP, &labels)
     }
@@ -119,6 +119,15 @@ impl fmt::Debug for Numbers {
         f.debug_struct("Numbers").finish_non_exhaustive()
     }
 }
+
+/// What sessions of the older revisions have besides.
+const SESSION_METHODS: [&str; 5] = [
+    "initialize",
+    "logging/setLevel",
+    "ping",
+    "resources/subscribe",
+    "resources/unsubscribe",
+];
 
 /// `mcp.server.operation.duration`, spelled as Prometheus wants it.
 const DURATION: &str = "mcp_server_operation_duration_seconds";

@@ -1,11 +1,12 @@
 //! One request under observation.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
 use sterna_protocol::jsonrpc::RequestId;
-use sterna_protocol::meta::RequestMeta;
+use sterna_protocol::version::ProtocolVersion;
 use tracing::{Instrument, Level, Span, field};
 
 use crate::core::Core;
@@ -16,7 +17,7 @@ use crate::edge::{Histogram, clock};
 /// Without a subscriber the span is nothing, and no field is worked out.
 pub(crate) struct Operation {
     core: Arc<Core>,
-    method: &'static str,
+    method: Cow<'static, str>,
     /// What it is about, kept only while somebody looks.
     target: Option<String>,
     duration: Option<Histogram>,
@@ -38,19 +39,20 @@ pub(crate) enum Ended {
 impl Operation {
     pub(crate) fn begin(
         core: &Arc<Core>,
-        method: &'static str,
+        method: impl Into<Cow<'static, str>>,
         target: Option<&str>,
         id: &RequestId,
-        meta: &RequestMeta,
+        version: &ProtocolVersion,
     ) -> Self {
+        let method = method.into();
         let span = tracing::info_span!(
             target: "sterna::mcp",
             "mcp.server",
             otel.name = field::Empty,
             otel.kind = "server",
             otel.status_code = field::Empty,
-            mcp.method.name = method,
-            mcp.protocol.version = meta.protocol_version.as_str(),
+            mcp.method.name = &*method,
+            mcp.protocol.version = version.as_str(),
             mcp.resource.uri = field::Empty,
             jsonrpc.request.id = %Cut(id),
             gen_ai.operation.name = field::Empty,
@@ -66,25 +68,28 @@ impl Operation {
             sterna.state.refused = field::Empty,
             sterna.trace.id = field::Empty,
         );
-        let target = target.and_then(|name| core.offers.shown(method, name));
+        let target = target.and_then(|name| core.offers.shown(&method, name));
         if !span.is_disabled() {
-            name(&span, method, target);
+            name(&span, &method, target);
         }
         Self {
             core: Arc::clone(core),
-            method,
             target: target.filter(|_| !span.is_disabled()).map(str::to_owned),
-            duration: core.numbers.duration(method, target).cloned(),
+            duration: core.numbers.duration(&method, target).cloned(),
+            method,
             span,
             start: clock::now(),
             ended: false,
         }
     }
 
-    /// Runs a call inside the span, and ends with it.
-    pub(crate) async fn watch<A>(mut self, call: impl Future<Output = (A, Ended)>) -> A {
+    /// Runs a call inside the span, and ends with it; a call without an end was
+    /// taken back.
+    pub(crate) async fn watch<A>(mut self, call: impl Future<Output = (A, Option<Ended>)>) -> A {
         let (answer, ended) = call.instrument(self.span.clone()).await;
-        self.end(ended);
+        if let Some(ended) = ended {
+            self.end(ended);
+        }
         answer
     }
 
@@ -108,7 +113,7 @@ impl Operation {
                     duration.observe(took);
                 }
             }
-            Some(error) => self.core.numbers.failed(self.method, error).observe(took),
+            Some(error) => self.core.numbers.failed(&self.method, error).observe(took),
         }
         self.tell(took.as_secs_f64(), error);
     }
@@ -125,7 +130,7 @@ impl Operation {
             parent: &self.span,
             Level::DEBUG,
             histogram.mcp.server.operation.duration = seconds,
-            mcp.method.name = self.method,
+            mcp.method.name = &*self.method,
             gen_ai.tool.name = self.target.as_deref().filter(|_| self.method == "tools/call"),
             gen_ai.prompt.name = self.target.as_deref().filter(|_| self.method == "prompts/get"),
             error.type = error,
@@ -136,11 +141,11 @@ impl Operation {
 impl Drop for Operation {
     fn drop(&mut self) {
         if !self.ended {
-            // CANCEL-S3: the client closed the stream, which is how it cancels.
+            // CANCEL-S3: the client closed the stream, which is how it cancels, or said so.
             self.span.record("sterna.outcome", "cancelled");
             let took = clock::now().saturating_duration_since(self.start);
             let numbers = &self.core.numbers;
-            numbers.failed(self.method, "cancelled").observe(took);
+            numbers.failed(&self.method, "cancelled").observe(took);
             self.tell(took.as_secs_f64(), Some("cancelled"));
         }
     }

@@ -2,7 +2,9 @@ use expect_test::{Expect, expect};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sterna_protocol::elicitation::{ElicitRequestFormParams, FormSchema, StringSchema};
+use sterna_protocol::elicitation::{
+    ElicitRequestFormParams, ElicitRequestUrlParams, FormSchema, StringSchema,
+};
 use sterna_protocol::input::{InputRequest, InputRequired, RequestState};
 use sterna_protocol::result::Outcome;
 use sterna_protocol::tool::CallToolResult;
@@ -20,6 +22,18 @@ async fn visit(cx: Cx<'_>, (): ()) -> Result<&'static str, Refused> {
     let url = "https://example.com/in".parse().unwrap();
     cx.ask_url("signin", "Sign in", url).await?;
     Ok("visited")
+}
+
+async fn wiretapped(cx: Cx<'_>, (): ()) -> Result<&'static str, Refused> {
+    let url = "http://example.com/in".parse().unwrap();
+    cx.ask_url("signin", "Sign in", url).await?;
+    Ok("visited")
+}
+
+async fn low_wiretapped(_: Call, _: Answers) -> Result<Outcome<CallToolResult>, Refused> {
+    let url = "http://example.com/in".parse().unwrap();
+    let visit = InputRequest::elicit(ElicitRequestUrlParams::new("Sign in", url));
+    Ok(Outcome::InputRequired(InputRequired::asking("in", visit)))
 }
 
 async fn model(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
@@ -105,6 +119,8 @@ pub(crate) fn server() -> Server {
     Server::new("asking", "1")
         .tool("name", "Asks for a name", name)
         .tool("visit", "Sends to a page", visit)
+        .tool("wiretapped", "Sends to an open page", wiretapped)
+        .offer(Tool::low_level("low_wiretapped", "As well", low_wiretapped))
         .tool("model", "Has a model write", model)
         .tool("places", "Asks for roots", places)
         .tool("thrice", "Asks many times", thrice)
@@ -152,6 +168,19 @@ async fn every_kind_of_question_is_a_request_that_is_answered() {
     ];
     for (tool, answer, expected) in cases {
         check("tools/call", tool, &[answer], expected).await;
+    }
+}
+
+#[tokio::test]
+async fn no_session_sends_its_user_to_a_page_that_is_not_https() {
+    for tool in ["wiretapped", "low_wiretapped"] {
+        check(
+            "tools/call",
+            tool,
+            &[],
+            expect![[r#"-32603 "Internal error""#]],
+        )
+        .await;
     }
 }
 

@@ -26,14 +26,22 @@ fn meta() -> Value {
 }
 
 async fn check(headers: HeaderMap, method: &str, params: Value, expected: Expect) {
-    let body = json!({"jsonrpc": "2.0", "id": 9, "method": method, "params": params});
-    check_body(headers, &body.to_string(), expected).await;
+    expected.assert_eq(&shown(headers, method, &params).await);
 }
 
 async fn check_body(headers: HeaderMap, body: &str, expected: Expect) {
+    expected.assert_eq(&shown_body(headers, body).await);
+}
+
+async fn shown(headers: HeaderMap, method: &str, params: &Value) -> String {
+    let body = json!({"jsonrpc": "2.0", "id": 9, "method": method, "params": params});
+    shown_body(headers, &body.to_string()).await
+}
+
+async fn shown_body(headers: HeaderMap, body: &str) -> String {
     let response = client().post(headers, body.to_owned()).await;
     let reply = Reply::read(response).await;
-    let shown = match reply.messages.first() {
+    match reply.messages.first() {
         None => format!("{} empty", reply.status),
         Some(message) if message.get("result").is_some() => {
             format!("{} {} result", reply.status, message["id"])
@@ -44,8 +52,7 @@ async fn check_body(headers: HeaderMap, body: &str, expected: Expect) {
                 .map_or_else(|| "no id".to_owned(), Value::to_string);
             format!("{id}: {}", reply.error())
         }
-    };
-    expected.assert_eq(&shown);
+    }
 }
 
 fn modern(method: &str) -> HeaderMap {
@@ -192,6 +199,78 @@ async fn mirrored_arguments_must_be_mirrored() {
         expect!["200 9 result"],
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_mirrored_argument_is_decoded_strictly() {
+    let call = json!({"name": "query", "arguments": {"region": "nörd"}, "_meta": meta()});
+    let named = || with(modern("tools/call"), "mcp-name", "query");
+    let differs = r#"9: 400 -32020 "Header mismatch: mcp-param-region does not match the body""#;
+    for (value, expected) in [
+        ("=?base64?bsO2cmQ=?=", "200 9 result"),
+        ("=?base64?bsO2cmQ?=", ""),
+        ("=?base64?bsO2cmQ=", ""),
+        ("=?base64?!?=", ""),
+        ("bsO2cmQ=", differs),
+    ] {
+        let headers = with(named(), "mcp-param-region", value);
+        let shown = shown(headers, "tools/call", &call).await;
+        match expected {
+            "" => assert!(shown.starts_with("9: 400 -32020"), "{value}: {shown}"),
+            expected => assert_eq!(shown, expected, "{value}"),
+        }
+    }
+    // Bytes that are no text of a header, though they are those of the body.
+    let mut raw = named();
+    raw.insert(
+        "mcp-param-region",
+        HeaderValue::from_bytes("nörd".as_bytes()).unwrap(),
+    );
+    let shown = shown(raw, "tools/call", &call).await;
+    assert!(shown.starts_with("9: 400 -32020"), "{shown}");
+}
+
+#[tokio::test]
+async fn an_argument_that_is_absent_or_null_has_no_header() {
+    let named = || with(modern("tools/call"), "mcp-name", "query");
+    for arguments in [json!({}), json!({"region": null})] {
+        let call = json!({"name": "query", "arguments": arguments, "_meta": meta()});
+        assert_eq!(shown(named(), "tools/call", &call).await, "200 9 result");
+    }
+}
+
+#[tokio::test]
+async fn a_name_in_other_letters_is_another_name() {
+    let call = json!({"name": "Query", "arguments": {}, "_meta": meta()});
+    check(
+        with(modern("tools/call"), "mcp-name", "Query"),
+        "tools/call",
+        call,
+        expect![[r#"9: 200 -32602 "Unknown tool""#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_log_level_that_nobody_knows_is_invalid() {
+    let level = "io.modelcontextprotocol/logLevel";
+    for (level, expected) in [
+        (
+            json!({level: "chatty"}),
+            expect![[r#"9: 400 -32602 "Invalid params: logLevel""#]],
+        ),
+        (
+            json!({level: 7}),
+            expect![[r#"9: 400 -32602 "Invalid params: _meta""#]],
+        ),
+        (json!({level: "emergency"}), expect!["200 9 result"]),
+    ] {
+        let mut params = json!({"_meta": meta()});
+        for (key, value) in level.as_object().unwrap() {
+            params["_meta"][key] = value.clone();
+        }
+        check(modern("tools/list"), "tools/list", params, expected).await;
+    }
 }
 
 #[tokio::test]

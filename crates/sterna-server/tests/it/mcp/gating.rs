@@ -1,4 +1,5 @@
 use serde_json::json;
+use sterna_protocol::sampling::{CreateMessageRequestParams, IncludeContext};
 use sterna_server::{Cx, Refused, Script, Server};
 
 use super::Client;
@@ -9,6 +10,24 @@ async fn plain(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
         cx.sample("text", Script::new("Write.", 9)),
     );
     Ok(format!("{} {}", name?, text?.model))
+}
+
+async fn with_tools(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    let mut params = CreateMessageRequestParams::new(Vec::new(), 9);
+    params.tools = Some(Vec::new());
+    Ok(cx.sample("text", params).await?.model)
+}
+
+async fn with_context(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    let mut params = CreateMessageRequestParams::new(Vec::new(), 9);
+    params.include_context = Some(IncludeContext::ThisServer);
+    Ok(cx.sample("text", params).await?.model)
+}
+
+async fn without_context(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    let mut params = CreateMessageRequestParams::new(Vec::new(), 9);
+    params.include_context = Some(IncludeContext::None);
+    Ok(cx.sample("text", params).await?.model)
 }
 
 async fn with_fallback(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
@@ -35,6 +54,9 @@ fn client() -> Client {
     Client::of(
         Server::new("gating", "1")
             .tool("plain", "Asks", plain)
+            .tool("with_tools", "Gives the model tools", with_tools)
+            .tool("with_context", "Wants context", with_context)
+            .tool("without_context", "Wants none", without_context)
             .tool("with_fallback", "Asks if it can", with_fallback)
             .tool("visit", "Sends away", visit),
     )
@@ -60,6 +82,37 @@ async fn a_client_that_cannot_be_asked_is_told_exactly_what_it_lacks() {
                 r#"400 -32021 "Missing required client capability" {{"requiredCapabilities":{expected}}}"#
             )
         );
+    }
+}
+
+#[tokio::test]
+async fn sampling_with_tools_or_context_is_asked_only_of_a_client_that_has_them() {
+    let asked = "ask {text: sampling/createMessage}";
+    for (tool, declared, expected) in [
+        ("with_tools", json!({"sampling": {}}), r#"{"tools":{}}"#),
+        ("with_tools", json!({"sampling": {"tools": {}}}), asked),
+        ("with_context", json!({"sampling": {}}), r#"{"context":{}}"#),
+        (
+            "with_context",
+            json!({"sampling": {"tools": {}}}),
+            r#"{"context":{}}"#,
+        ),
+        ("with_context", json!({"sampling": {"context": {}}}), asked),
+        ("without_context", json!({"sampling": {}}), asked),
+    ] {
+        let client = client().with_capabilities(declared.clone());
+        let params = json!({"name": tool, "arguments": {}});
+        let reply = client.send("tools/call", params).await;
+        if expected == asked {
+            assert_eq!(
+                super::show(&reply.into_result()),
+                asked,
+                "{tool} {declared}"
+            );
+        } else {
+            let missing = format!(r#"{{"requiredCapabilities":{{"sampling":{expected}}}}}"#);
+            assert!(reply.error().ends_with(&missing), "{}", reply.error());
+        }
     }
 }
 

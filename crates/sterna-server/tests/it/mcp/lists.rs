@@ -1,8 +1,10 @@
 use std::collections::BTreeSet;
 
 use expect_test::expect;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
-use sterna_server::{Cx, Server, ServerConfig, Tool};
+use sterna_server::{Cx, Refused, ResourceTemplate, Server, ServerConfig, Tool, Typed, Uri};
 
 use super::Client;
 
@@ -53,6 +55,111 @@ async fn a_cursor_that_was_not_given_out_for_this_list_is_refused() {
         let reply = client.send("tools/list", json!({"cursor": cursor})).await;
         assert_eq!(reply.error(), r#"400 -32602 "Invalid params: cursor""#);
     }
+}
+
+#[tokio::test]
+async fn every_page_may_be_kept_by_the_same_people_and_read_from_any_instance() {
+    let (one, other) = (Client::of(server(5)), Client::of(server(5)));
+    let first = one.send("tools/list", json!({})).await.into_result();
+    let params = json!({"cursor": first["nextCursor"]});
+    let second = other.send("tools/list", params).await.into_result();
+    assert_eq!(first["tools"][0]["name"], "e");
+    assert_eq!(second["tools"][0]["name"], "c");
+    assert_eq!(first["cacheScope"], "private");
+    assert_eq!(second["cacheScope"], "private");
+}
+
+async fn asks(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    cx.ask("name", "Name?").await
+}
+
+async fn asks_to_read(cx: Cx<'_>, _: Uri) -> Result<String, Refused> {
+    cx.ask("name", "Name?").await
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Id {
+    #[expect(dead_code, reason = "nobody reads it")]
+    id: String,
+}
+
+async fn asks_for(cx: Cx<'_>, _: Id) -> Result<String, Refused> {
+    cx.ask("name", "Name?").await
+}
+
+async fn suggest(_: Typed) -> Vec<String> {
+    vec!["a".to_owned()]
+}
+
+/// A server all of whose handlers ask.
+fn asking() -> Client {
+    Client::of(
+        Server::new("asking", "1")
+            .tool("tool", "", asks)
+            .prompt("prompt", "", asks)
+            .resource("test://one", "one", asks_to_read)
+            .offer(ResourceTemplate::new("test://{id}/x", "x", asks_for).completing("id", suggest)),
+    )
+}
+
+const QUIET: [&str; 5] = [
+    "server/discover",
+    "tools/list",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+];
+
+#[tokio::test]
+async fn only_calls_prompts_and_reads_are_answered_with_questions() {
+    let client = asking();
+    for (method, params) in [
+        ("tools/call", json!({"name": "tool"})),
+        ("prompts/get", json!({"name": "prompt"})),
+        ("resources/read", json!({"uri": "test://one"})),
+        ("resources/read", json!({"uri": "test://7/x"})),
+    ] {
+        let result = client.send(method, params).await.into_result();
+        assert_eq!(result["resultType"], "input_required", "{method}");
+    }
+    // Answers and a state that nobody asked for change nothing.
+    let more = json!({"inputResponses": {"name": {"action": "accept"}}, "requestState": "x"});
+    for method in QUIET {
+        let result = client.send(method, more.clone()).await.into_result();
+        assert_eq!(result["resultType"], "complete", "{method}");
+    }
+    let complete = json!({
+        "ref": {"type": "ref/resource", "uri": "test://{id}/x"},
+        "argument": {"name": "id", "value": ""},
+    });
+    let result = client.send("completion/complete", complete).await;
+    assert_eq!(result.into_result()["resultType"], "complete");
+}
+
+#[tokio::test]
+async fn a_list_is_the_same_whatever_was_asked_before_and_on_whichever_connection() {
+    let (used, fresh) = (asking(), asking());
+    used.call_tool("tool", json!({})).await;
+    used.send("resources/read", json!({"uri": "test://one"}))
+        .await;
+    let poorer = used.with_capabilities(json!({}));
+    for method in QUIET {
+        let expected = fresh.send(method, json!({})).await.into_result();
+        for client in [&used, &poorer] {
+            let found = client.send(method, json!({})).await.into_result();
+            assert_eq!(found, expected, "{method}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_there_is_declared() {
+    let found = asking().send("server/discover", json!({})).await;
+    expect![[r#"{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}}"#]]
+        .assert_eq(&found.into_result()["capabilities"].to_string());
+    let bare = Client::of(Server::new("bare", "1"));
+    let found = bare.send("server/discover", json!({})).await;
+    expect![[r#"{"logging":{}}"#]].assert_eq(&found.into_result()["capabilities"].to_string());
 }
 
 #[tokio::test]

@@ -3,11 +3,13 @@
 mod admission;
 mod answers;
 mod building;
+mod faults;
 mod flows;
 mod gating;
 mod lists;
 mod low_level;
 mod offers;
+mod permission;
 mod shedding;
 mod state;
 mod streaming;

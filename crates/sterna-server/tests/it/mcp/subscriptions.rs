@@ -2,7 +2,7 @@ use http::Response;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use sterna_server::edge::EdgeBody;
-use sterna_server::{Cx, Server, Uri};
+use sterna_server::{Cx, Level, Progress, Server, Uri};
 
 use super::Client;
 
@@ -15,6 +15,12 @@ async fn touch(cx: Cx<'_>, (): ()) {
     changes.resource("test://b");
 }
 
+async fn talks(cx: Cx<'_>, (): ()) {
+    cx.progress(Progress::new(1.0));
+    cx.log(Level::Error, "an error");
+    cx.request().changes().tools();
+}
+
 async fn read(_: Cx<'_>, uri: Uri) -> String {
     uri.to_string()
 }
@@ -23,6 +29,7 @@ fn client() -> Client {
     Client::of(
         Server::new("subscriptions", "1")
             .tool("touch", "Changes everything", touch)
+            .tool("talks", "Talks, and changes the tools", talks)
             .resource("test://a", "a", read),
     )
 }
@@ -63,6 +70,50 @@ async fn a_subscription_brings_what_was_asked_for_and_nothing_else() {
             1
         );
     }
+}
+
+async fn says_hello(_: Cx<'_>, (): ()) -> &'static str {
+    "hello"
+}
+
+#[tokio::test]
+async fn every_list_that_changes_is_announced_to_those_who_asked() {
+    let server = Server::new("subscriptions", "1")
+        .tool("touch", "Changes everything", touch)
+        .prompt("hello", "Says hello", says_hello)
+        .resource("test://a", "a", read);
+    let client = Client::of(server);
+    for (filter, method) in [
+        ("toolsListChanged", "notifications/tools/list_changed"),
+        ("promptsListChanged", "notifications/prompts/list_changed"),
+        (
+            "resourcesListChanged",
+            "notifications/resources/list_changed",
+        ),
+    ] {
+        let params = json!({"notifications": {filter: true}});
+        let mut stream = client.open("subscriptions/listen", params).await;
+        next(&mut stream).await;
+        client.call_tool("touch", json!({})).await;
+        assert_eq!(next(&mut stream).await["method"], method);
+    }
+}
+
+#[tokio::test]
+async fn progress_and_logs_stay_on_the_stream_of_their_own_request() {
+    let client = client()
+        .with_meta("progressToken", json!("p"))
+        .with_meta("io.modelcontextprotocol/logLevel", json!("debug"));
+    let params = json!({"notifications": {"toolsListChanged": true}});
+    let mut stream = client.open("subscriptions/listen", params).await;
+    next(&mut stream).await;
+    let call = json!({"name": "talks", "arguments": {}});
+    let reply = client.send("tools/call", call).await;
+    assert_eq!(reply.messages.len(), 3);
+    let heard = next(&mut stream).await;
+    assert_eq!(heard["method"], "notifications/tools/list_changed");
+    client.edge.shutdown().begin();
+    assert_eq!(next(&mut stream).await["id"], 1);
 }
 
 #[tokio::test]

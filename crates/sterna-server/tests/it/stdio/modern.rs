@@ -5,6 +5,7 @@ use tokio::sync::mpsc;
 
 use super::Client;
 use crate::mcp::{CAPABILITIES, VERSION, accept, show};
+use crate::telemetry::capture::Capture;
 
 async fn name(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     let name: String = cx.ask("name", "Who are you?").await?;
@@ -137,6 +138,22 @@ async fn a_request_that_is_taken_back_is_stopped_and_not_spoken_of() {
 }
 
 #[tokio::test]
+async fn the_reason_of_a_cancellation_is_logged() {
+    let (capture, _guard) = Capture::start();
+    let (server, mut events) = server();
+    let mut client = Client::of(server);
+    client
+        .request(1, "tools/call", json!({"name": "stuck"}))
+        .await;
+    assert_eq!(events.recv().await, Some("started"));
+    client.cancel(1).await;
+    assert_eq!(events.recv().await, Some("dropped"));
+    let logged = capture.events();
+    let mut reasons = logged.iter().filter_map(|event| event.get("reason"));
+    assert_eq!(reasons.next(), Some("enough"));
+}
+
+#[tokio::test]
 async fn a_subscription_lasts_until_it_is_taken_back() {
     let mut client = Client::of(server().0);
     let filter = json!({"notifications": {"toolsListChanged": true}});
@@ -235,5 +252,7 @@ async fn no_request_of_ours_reaches_a_modern_client() {
     for message in said {
         let is_request = message.get("method").is_some() && message.get("id").is_some();
         assert!(!is_request, "{message}");
+        // CANCEL-S2: nobody listens, so there is nothing that we could end.
+        assert_ne!(message["method"], "notifications/cancelled");
     }
 }

@@ -1,7 +1,8 @@
 //! What operators see, and what they must not see.
 
 mod around;
-mod capture;
+pub(crate) mod capture;
 mod numbers;
 mod secrets;
+mod sessions;
 mod spans;

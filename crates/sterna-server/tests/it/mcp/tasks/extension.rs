@@ -18,6 +18,12 @@ async fn panics(_: Cx<'_>, (): ()) {
     panic!("on purpose");
 }
 
+async fn wiretapped(cx: Cx<'_>, (): ()) -> Result<(), ToolError> {
+    let page = "http://example.com/in".parse().unwrap();
+    cx.ask_url("signin", "Sign in", page).await?;
+    Ok(())
+}
+
 async fn both(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     let (one, two) = tokio::join!(cx.ask::<String>("one", "One?"), cx.ask::<u8>("two", "Two?"));
     Ok(format!("{} {}", one?, two?))
@@ -29,6 +35,7 @@ fn server() -> Server {
         .offer(Tool::new("always", "", add).task(TaskMode::Always))
         .offer(Tool::new("fail", "", fail).task(TaskMode::Always))
         .offer(Tool::new("panics", "", panics).task(TaskMode::Always))
+        .offer(Tool::new("wiretapped", "", wiretapped).task(TaskMode::Always))
         .offer(Tool::new("both", "", both).task(TaskMode::Optional))
 }
 
@@ -81,6 +88,16 @@ async fn a_tool_that_fails_completes_its_task_and_only_a_fault_of_ours_fails_it(
     );
     assert_eq!(shown["statusMessage"], "Internal error");
     assert!(shown.get("result").is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_task_sends_its_user_to_a_page_that_is_not_https() {
+    let mut fleet = Fleet::new();
+    let client = fleet.instance(server());
+    let task = client.begin("wiretapped", json!({})).await;
+    let shown = client.until(&task, &["input_required", "failed"]).await;
+    assert_eq!(shown["status"], "failed", "{shown}");
+    assert!(shown.get("inputRequests").is_none());
 }
 
 #[tokio::test(start_paused = true)]
