@@ -156,15 +156,16 @@ fn the_doctor_sees_which_tools_ask() {
     ];
     let ran = at(&url, &[&["doctor", "URL"][..], &tries].concat());
     let asks = ran.stdout.lines().filter(|line| line.contains("  asks  "));
-    let asks: Vec<_> = asks.collect();
+    let asks: String = asks.map(|line| format!("{}\n", line.trim())).collect();
     expect![[r#"
-          yes  asks          echo: does not ask
-          yes  asks          deploy: asks reason (form)
-          yes  asks          visit: asks signin (page)
-          yes  asks          echo: does not ask
-          yes  asks          deploy: asks in the middle: form
-          yes  asks          visit: asks in the middle: page"#]]
-    .assert_eq(&asks.join("\n"));
+        yes  asks          echo: does not ask
+        yes  asks          deploy: asks reason (form)
+        yes  asks          visit: asks signin (page)
+        yes  asks          echo: does not ask
+        yes  asks          deploy: asks in the middle: form
+        yes  asks          visit: asks in the middle: page
+    "#]]
+    .assert_eq(&asks);
     assert_eq!(ran.code, 0, "{ran:?}");
     let ran = at(&url, &["--json", "doctor", "URL", "--try", "nothing"]);
     assert_eq!((ran.code, &ran.json()["ok"]), (1, &json!(false)));
