@@ -19,6 +19,7 @@ mod ask;
 mod rounds;
 mod session;
 mod target;
+mod tasks;
 
 mod client;
 mod demo;
@@ -58,10 +59,12 @@ fn run(command: Command, screen: Screen) -> Result<Exit, Failure> {
         Command::Doctor(args) => session::block_on(client::doctor(*args, screen)),
         Command::Keys(command) => keys::run(command, screen),
         Command::List(args) => session::block_on(client::list(*args, screen)),
+        Command::Listen(args) => session::block_on(client::listen(*args, screen)),
         Command::Man => generate::man(screen),
         Command::Prompt(args) => session::block_on(client::prompt(*args, screen)),
         Command::Read(args) => session::block_on(client::read(*args, screen)),
         Command::Resume(args) => session::block_on(client::resume(*args, screen)),
+        Command::Task(command) => session::block_on(client::task(command, screen)),
         Command::Token(command) => token::run(command, screen),
     }
 }

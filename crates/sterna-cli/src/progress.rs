@@ -39,8 +39,13 @@ impl Progress {
             self.bar.set_position(whole(params.progress).min(total));
         }
         if let Some(message) = &params.message {
-            self.bar.set_message(one_line(message));
+            self.say(message);
         }
+    }
+
+    /// Shows what the server says it is doing.
+    pub(crate) fn say(&self, message: &str) {
+        self.bar.set_message(one_line(message));
     }
 
     /// Takes it off the screen.

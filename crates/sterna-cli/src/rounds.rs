@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use sterna_client::{Call, Client, PausedCall, Reply, Step};
-use sterna_protocol::input::InputRequest;
+use sterna_protocol::input::{InputRequests, InputResponse};
 
 use crate::ask::{Answer, Asker};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::screen::Screen;
 use crate::session::{SharedDesk, failure};
+use crate::tasks::follow_hint;
 
 /// What a call goes on with.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +22,18 @@ pub(crate) struct Rounds<'a> {
     pub(crate) client: &'a Client,
     pub(crate) desk: &'a SharedDesk,
     pub(crate) save: Option<&'a Path>,
+    /// A call that becomes a task is left to itself.
+    pub(crate) detach: bool,
     pub(crate) screen: Screen,
+}
+
+/// How far a call came.
+#[derive(Debug)]
+pub(crate) enum Reached<T> {
+    /// To its end.
+    End(Ended<T>),
+    /// It goes on another time; the user has been told how.
+    Later(Exit),
 }
 
 /// How a call ended.
@@ -36,7 +48,7 @@ pub(crate) struct Ended<T> {
 
 impl Rounds<'_> {
     /// Makes a call.
-    pub(crate) async fn call<T: Reply>(&self, call: Call<T>) -> Result<Option<Ended<T>>, Failure> {
+    pub(crate) async fn call<T: Reply>(&self, call: Call<T>) -> Result<Reached<T>, Failure> {
         let progress = Progress::new(self.screen);
         let bar = progress.clone();
         let call = call.on_progress(move |params| bar.show(params));
@@ -45,24 +57,18 @@ impl Rounds<'_> {
         self.go_on(step?).await
     }
 
-    /// Goes on from `step`; `None` if nobody is there to answer, and the call
-    /// has been put aside.
-    pub(crate) async fn go_on<T: Reply>(
-        &self,
-        mut step: Step<T>,
-    ) -> Result<Option<Ended<T>>, Failure> {
+    /// Goes on from `step`.
+    pub(crate) async fn go_on<T: Reply>(&self, mut step: Step<T>) -> Result<Reached<T>, Failure> {
         let mut pause = FIRST_PAUSE;
         loop {
             let mut paused = match step {
-                Step::Complete(result) => {
-                    let desk = self.desk.lock().await;
-                    return Ok(Some(Ended {
-                        result,
-                        refused: desk.refused(),
-                        missed: desk.missed(),
-                    }));
-                }
+                Step::Complete(result) => return Ok(self.end(result).await),
                 Step::InputRequired(paused) => paused,
+                Step::Task(task) if self.detach => return self.leave(&task),
+                Step::Task(task) => {
+                    self.screen.note(follow_hint("it goes on as a task", &task));
+                    return self.follow(&task).await;
+                }
                 _ => {
                     return Err(
                         anyhow!("the call ended in a way this release does not know").into(),
@@ -81,7 +87,7 @@ impl Rounds<'_> {
             } else {
                 match self.answer_all(&mut paused).await? {
                     Asked::Answered => pause = FIRST_PAUSE,
-                    Asked::Nobody => return self.put_aside(&paused).map(|()| None),
+                    Asked::Nobody => return self.put_aside(&paused),
                     Asked::Stopped => {
                         if let Some(file) = self.save {
                             self.write(file, &paused)?;
@@ -109,45 +115,66 @@ impl Rounds<'_> {
         }
     }
 
-    /// Answers what is open; whether somebody did.
-    pub(crate) async fn answer_for_demo<T: Reply>(
-        &self,
-        paused: &mut PausedCall<T>,
-    ) -> Result<bool, Failure> {
-        let asked = self.answer_all(paused).await?;
-        Ok(matches!(asked, Asked::Answered))
+    /// The end of a call.
+    pub(crate) async fn end<T>(&self, result: T) -> Reached<T> {
+        let desk = self.desk.lock().await;
+        Reached::End(Ended {
+            result,
+            refused: desk.refused(),
+            missed: desk.missed(),
+        })
     }
 
-    async fn answer_all<T: Reply>(&self, paused: &mut PausedCall<T>) -> Result<Asked, Failure> {
+    /// Answers what is open in a paused call.
+    pub(crate) async fn answer_all<T: Reply>(
+        &self,
+        paused: &mut PausedCall<T>,
+    ) -> Result<Asked, Failure> {
+        let open = paused.open();
+        let open = open.map(|(key, request)| (key.to_owned(), request.clone()));
+        let (answers, asked) = self
+            .ask(paused.server(), paused.name(), open.collect())
+            .await?;
+        for (key, response) in answers {
+            paused.answer(&key, response).map_err(failure)?;
+        }
+        Ok(asked)
+    }
+
+    /// Asks one after the other, up to the first that nobody answers.
+    pub(crate) async fn ask(
+        &self,
+        server: &str,
+        about: &str,
+        open: InputRequests,
+    ) -> Result<(Vec<(String, InputResponse)>, Asked), Failure> {
         let mut desk = self.desk.lock().await;
-        let open: Vec<(String, InputRequest)> = paused
-            .open()
-            .map(|(key, request)| (key.to_owned(), request.clone()))
-            .collect();
+        let mut answers = Vec::new();
         for (key, request) in open {
             let asker = Asker {
-                server: paused.server(),
-                about: paused.name(),
+                server,
+                about,
                 key: &key,
             };
-            let response = match desk.answer(asker, &request).await? {
-                Answer::Ready(response) => response,
-                Answer::Nobody => return Ok(Asked::Nobody),
-                Answer::Stopped => return Ok(Asked::Stopped),
-            };
-            paused.answer(&key, *response).map_err(failure)?;
+            match desk.answer(asker, &request).await? {
+                Answer::Ready(response) => answers.push((key, *response)),
+                Answer::Nobody => return Ok((answers, Asked::Nobody)),
+                Answer::Stopped => return Ok((answers, Asked::Stopped)),
+            }
         }
-        Ok(Asked::Answered)
+        Ok((answers, Asked::Answered))
     }
 
     /// Keeps a call that nobody is there to answer: in the file, or on stdout.
-    fn put_aside<T: Reply>(&self, paused: &PausedCall<T>) -> Result<(), Failure> {
+    fn put_aside<T: Reply>(&self, paused: &PausedCall<T>) -> Result<Reached<T>, Failure> {
         let keys: Vec<_> = paused.open().map(|(key, _)| key).collect();
         let keys = keys.join(", ");
         match self.save {
             Some(file) => {
                 self.write(file, paused)?;
-                let open = open_questions(paused)?;
+                let open = paused.open();
+                let open = open.map(|(key, request)| (key.to_owned(), request.clone()));
+                let open: InputRequests = open.collect();
                 self.screen.result(
                     &json!({"inputRequired": open, "saved": file}),
                     format!("input required: {keys}\nsaved to {}\n", file.display()),
@@ -164,7 +191,7 @@ impl Rounds<'_> {
                 ));
             }
         }
-        Ok(())
+        Ok(Reached::Later(Exit::InputRequired))
     }
 
     fn write<T: Reply>(&self, file: &Path, paused: &PausedCall<T>) -> Result<(), Failure> {
@@ -188,28 +215,23 @@ impl Rounds<'_> {
     }
 }
 
-enum Asked {
+/// What came of asking.
+#[derive(Debug)]
+pub(crate) enum Asked {
     Answered,
     Nobody,
     Stopped,
 }
 
-fn open_questions<T: Reply>(paused: &PausedCall<T>) -> Result<Value, Failure> {
-    let mut open = serde_json::Map::new();
-    for (key, request) in paused.open() {
-        open.insert(key.to_owned(), serde_json::to_value(request)?);
-    }
-    Ok(Value::Object(open))
-}
-
 /// Shows a result and says how it ends.
 pub(crate) fn finish<T: Serialize>(
-    ended: Option<Ended<T>>,
+    reached: Reached<T>,
     screen: Screen,
     text: impl FnOnce(&T) -> (String, Exit),
 ) -> Result<Exit, Failure> {
-    let Some(ended) = ended else {
-        return Ok(Exit::InputRequired);
+    let ended = match reached {
+        Reached::End(ended) => ended,
+        Reached::Later(exit) => return Ok(exit),
     };
     let (text, exit) = text(&ended.result);
     screen.result(&ended.result, text)?;

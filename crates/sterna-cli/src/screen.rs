@@ -50,6 +50,15 @@ impl Screen {
         write_out(&format!("{text}\n"))
     }
 
+    /// Writes one of many results: a line of JSON for programs, `text` for
+    /// people.
+    pub(crate) fn line(&self, json: &impl Serialize, text: impl AsRef<str>) -> io::Result<()> {
+        match self.json {
+            true => write_out(&format!("{}\n", serde_json::to_string(json)?)),
+            false => write_out(text.as_ref()),
+        }
+    }
+
     /// Tells the user something, unless they want to hear nothing.
     pub(crate) fn note(&self, message: impl AsRef<str>) {
         if !self.quiet {

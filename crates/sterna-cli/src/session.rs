@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use sterna_client::{Builder, Client, Command, Error, ErrorKind};
+use sterna_protocol::capabilities::ExtensionId;
 use sterna_protocol::elicitation::{ElicitRequestParams, ElicitResult};
 use sterna_protocol::input::{InputRequest, InputResponse};
 use sterna_protocol::roots::ListRootsResult;
@@ -66,7 +67,10 @@ pub(crate) fn builder(
     let mut config = sterna_client::Config::default();
     config.timeout = settings.timeout;
     config.connect_timeout = config.connect_timeout.min(settings.timeout);
-    Ok(builder.config(config).era(settings.era))
+    Ok(builder
+        .config(config)
+        .era(settings.era)
+        .extension(&ExtensionId::TASKS))
 }
 
 /// Has `desk` answer in revisions that ask in the middle of a call, and

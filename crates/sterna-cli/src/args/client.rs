@@ -13,6 +13,9 @@ pub(crate) struct CallArgs {
     /// A file with the arguments as a JSON object, or `-` for stdin
     #[arg(long, value_name = "FILE")]
     pub(crate) args: Option<PathBuf>,
+    /// If the call becomes a task, print its handle and leave it to itself
+    #[arg(long)]
+    pub(crate) detach: bool,
     #[command(flatten)]
     pub(crate) answers: AnswerArgs,
     #[command(flatten)]
@@ -70,6 +73,34 @@ pub(crate) struct ListArgs {
     pub(crate) connect: ConnectArgs,
 }
 
+/// `sterna listen`.
+#[derive(Args, Debug)]
+pub(crate) struct ListenArgs {
+    /// The server (not with `-- COMMAND`)
+    #[arg(value_name = "TARGET")]
+    pub(crate) words: Vec<String>,
+    /// Hear of the list of tools; of all lists, if nothing is named
+    #[arg(long)]
+    pub(crate) tools: bool,
+    /// Hear of the list of prompts
+    #[arg(long)]
+    pub(crate) prompts: bool,
+    /// Hear of the list of resources
+    #[arg(long)]
+    pub(crate) resources: bool,
+    /// Hear of a resource; can be given several times
+    #[arg(long, value_name = "URI")]
+    pub(crate) resource: Vec<String>,
+    /// Hear of a task; can be given several times
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: Vec<String>,
+    /// End after so many changes
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) count: Option<u64>,
+    #[command(flatten)]
+    pub(crate) connect: ConnectArgs,
+}
+
 /// What a server offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
@@ -79,7 +110,20 @@ pub(crate) enum Kind {
     Tools,
 }
 
-/// `sterna discover` and `sterna doctor`.
+/// `sterna doctor`.
+#[derive(Args, Debug)]
+pub(crate) struct DoctorArgs {
+    /// The server (not with `-- COMMAND`)
+    #[arg(value_name = "TARGET")]
+    pub(crate) words: Vec<String>,
+    /// Call this tool to see whether it asks: `"TOOL [key=value]..."`; can be given several times
+    #[arg(long = "try", value_name = "CALL")]
+    pub(crate) trials: Vec<String>,
+    #[command(flatten)]
+    pub(crate) connect: ConnectArgs,
+}
+
+/// `sterna discover`.
 #[derive(Args, Debug)]
 pub(crate) struct TargetArgs {
     /// The server (not with `-- COMMAND`)

@@ -23,4 +23,7 @@ pub(crate) struct ReplicaArgs {
     /// Which build of the server to be
     #[arg(long)]
     pub(crate) build: u8,
+    /// A folder for what outlives a request
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) store: Option<PathBuf>,
 }

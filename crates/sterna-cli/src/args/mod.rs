@@ -5,17 +5,20 @@ mod client;
 mod connect;
 mod demo;
 mod keys;
+mod task;
 mod token;
 
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use answer::AnswerArgs;
 pub(crate) use client::{
-    CallArgs, CompleteArgs, Kind, ListArgs, PromptArgs, ReadArgs, ResumeArgs, TargetArgs,
+    CallArgs, CompleteArgs, DoctorArgs, Kind, ListArgs, ListenArgs, PromptArgs, ReadArgs,
+    ResumeArgs, TargetArgs,
 };
 pub(crate) use connect::ConnectArgs;
 pub(crate) use demo::{DemoArgs, ReplicaArgs};
 pub(crate) use keys::KeysCommand;
+pub(crate) use task::{AnswerTaskArgs, TaskArgs, TaskCommand};
 pub(crate) use token::{InspectArgs, TokenCommand};
 
 /// Call MCP servers, answer what they ask, keep their keys.
@@ -61,7 +64,7 @@ pub(crate) enum Command {
     /// Show what a server says about itself
     Discover(Box<TargetArgs>),
     /// Check what modern and legacy clients get from a server
-    Doctor(Box<TargetArgs>),
+    Doctor(Box<DoctorArgs>),
     /// Read a resource
     Read(Box<ReadArgs>),
     /// Get a prompt
@@ -70,6 +73,11 @@ pub(crate) enum Command {
     Complete(Box<CompleteArgs>),
     /// Go on with a call that was saved, here or on another machine
     Resume(Box<ResumeArgs>),
+    /// Look at, answer, follow or cancel a call that goes on as a task
+    #[command(subcommand)]
+    Task(TaskCommand),
+    /// Show what changes at a server, until interrupted
+    Listen(Box<ListenArgs>),
     /// Make, rotate and check the keys that seal request state
     #[command(subcommand)]
     Keys(KeysCommand),

@@ -4,7 +4,7 @@ use super::{Asking, Place, show};
 use crate::args::CallArgs;
 use crate::arguments;
 use crate::exit::{Exit, Failure};
-use crate::rounds;
+use crate::rounds::{self, Rounds};
 use crate::screen::Screen;
 
 pub(crate) async fn run(args: CallArgs, screen: Screen) -> Result<Exit, Failure> {
@@ -14,8 +14,12 @@ pub(crate) async fn run(args: CallArgs, screen: Screen) -> Result<Exit, Failure>
     let asking = Asking::connect(place, &args.answers, screen).await?;
     screen.detail(format!("calling {tool}"));
     let call = asking.client.call(tool).args(arguments);
-    let ended = Box::pin(asking.rounds().call(call)).await?;
-    rounds::finish(ended, screen, text)
+    let rounds = Rounds {
+        detach: args.detach,
+        ..asking.rounds()
+    };
+    let reached = Box::pin(rounds.call(call)).await?;
+    rounds::finish(reached, screen, text)
 }
 
 pub(super) fn text(result: &CallToolResult) -> (String, Exit) {

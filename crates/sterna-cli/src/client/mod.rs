@@ -5,10 +5,12 @@ mod complete;
 mod discover;
 mod doctor;
 mod list;
+mod listen;
 mod prompt;
 mod read;
 mod resume;
 mod show;
+mod task;
 
 use std::sync::Arc;
 
@@ -29,9 +31,11 @@ pub(crate) use complete::run as complete;
 pub(crate) use discover::run as discover;
 pub(crate) use doctor::run as doctor;
 pub(crate) use list::run as list;
+pub(crate) use listen::run as listen;
 pub(crate) use prompt::run as prompt;
 pub(crate) use read::run as read;
 pub(crate) use resume::run as resume;
+pub(crate) use task::run as task;
 
 /// A connection for calls that may ask.
 #[derive(Debug)]
@@ -73,6 +77,7 @@ impl<'a> Asking<'a> {
             client: &self.client,
             desk: &self.desk,
             save: self.answers.save.as_deref(),
+            detach: false,
             screen: self.screen,
         }
     }
@@ -106,6 +111,15 @@ impl<'w> Place<'w> {
             }
             [] => Err(Failure::usage(format!("no {what} is named"))
                 .hint("`sterna list` shows what the server offers")),
+        }
+    }
+
+    /// The next word, after which nothing may come.
+    fn take_last(&mut self, what: &str) -> Result<&'w str, Failure> {
+        let word = self.take(what)?;
+        match self.rest.first() {
+            None => Ok(word),
+            Some(word) => Err(Failure::usage(format!("`{word}` is too much"))),
         }
     }
 

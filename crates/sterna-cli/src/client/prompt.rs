@@ -22,8 +22,8 @@ pub(crate) async fn run(args: PromptArgs, screen: Screen) -> Result<Exit, Failur
         };
         call = call.arg(name, text);
     }
-    let ended = Box::pin(asking.rounds().call(call)).await?;
-    rounds::finish(ended, screen, text)
+    let reached = Box::pin(asking.rounds().call(call)).await?;
+    rounds::finish(reached, screen, text)
 }
 
 pub(super) fn text(result: &GetPromptResult) -> (String, Exit) {

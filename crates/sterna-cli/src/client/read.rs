@@ -10,8 +10,8 @@ pub(crate) async fn run(args: ReadArgs, screen: Screen) -> Result<Exit, Failure>
     let mut place = Place::read(&args.words, &args.connect)?;
     let uri = place.take("resource")?;
     let asking = Asking::connect(place, &args.answers, screen).await?;
-    let ended = Box::pin(asking.rounds().call(asking.client.read(uri))).await?;
-    rounds::finish(ended, screen, text)
+    let reached = Box::pin(asking.rounds().call(asking.client.read(uri))).await?;
+    rounds::finish(reached, screen, text)
 }
 
 pub(super) fn text(result: &ReadResourceResult) -> (String, Exit) {

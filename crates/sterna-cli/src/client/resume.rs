@@ -9,7 +9,7 @@ use super::{Asking, call, prompt, read};
 use crate::args::ResumeArgs;
 use crate::config::Settings;
 use crate::exit::{Exit, Failure};
-use crate::rounds::{self, Ended};
+use crate::rounds::{self, Reached};
 use crate::screen::Screen;
 use crate::target::Target;
 
@@ -19,16 +19,16 @@ pub(crate) async fn run(args: ResumeArgs, screen: Screen) -> Result<Exit, Failur
         serde_json::from_str(&text).map_err(|error| not_paused(&args.file, &error))?;
     match json["request"]["method"].as_str() {
         Some("prompts/get") => {
-            let ended = go_on(&args, &text, screen).await?;
-            rounds::finish(ended, screen, prompt::text)
+            let reached = go_on(&args, &text, screen).await?;
+            rounds::finish(reached, screen, prompt::text)
         }
         Some("resources/read") => {
-            let ended = go_on(&args, &text, screen).await?;
-            rounds::finish(ended, screen, read::text)
+            let reached = go_on(&args, &text, screen).await?;
+            rounds::finish(reached, screen, read::text)
         }
         _ => {
-            let ended = go_on(&args, &text, screen).await?;
-            rounds::finish(ended, screen, call::text)
+            let reached = go_on(&args, &text, screen).await?;
+            rounds::finish(reached, screen, call::text)
         }
     }
 }
@@ -37,7 +37,7 @@ async fn go_on<T: Reply>(
     args: &ResumeArgs,
     text: &str,
     screen: Screen,
-) -> Result<Option<Ended<T>>, Failure> {
+) -> Result<Reached<T>, Failure> {
     let mut paused: PausedCall<T> =
         serde_json::from_str(text).map_err(|error| not_paused(&args.file, &error))?;
     let settings = Settings::read(&args.connect)?;

@@ -24,6 +24,13 @@ impl Claims {
         self.claims.push(Claim { claim, holds, seen });
     }
 
+    /// Notes whether something was refused, and with which words.
+    pub(super) fn refused(&mut self, claim: &'static str, words: Option<String>) {
+        let refused = words.is_some();
+        let seen = words.unwrap_or_else(|| "it was taken".to_owned());
+        self.note(claim, refused, seen);
+    }
+
     pub(super) fn all_hold(&self) -> bool {
         self.claims.iter().all(|claim| claim.holds)
     }

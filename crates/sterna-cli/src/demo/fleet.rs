@@ -8,11 +8,19 @@ use anyhow::{Context as _, Result};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
-/// Server processes that share a key file and nothing else.
+/// Server processes that share a key file and, if they are told to, a store.
 #[derive(Debug)]
 pub(super) struct Fleet {
-    keys: PathBuf,
+    recipe: Recipe,
     replicas: Vec<Replica>,
+}
+
+/// What a replica is started with.
+#[derive(Debug)]
+struct Recipe {
+    build: u8,
+    keys: PathBuf,
+    store: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -23,16 +31,18 @@ struct Replica {
 }
 
 impl Fleet {
-    /// Starts A, B and C, all of the first build.
+    /// Starts A, B and C, all of the first build, with nothing but the keys.
     pub(super) async fn start(keys: &Path) -> Result<Self> {
-        let mut fleet = Self {
+        let recipe = Recipe {
+            build: 1,
             keys: keys.to_owned(),
+            store: None,
+        };
+        let mut fleet = Self {
+            recipe,
             replicas: Vec::new(),
         };
-        for name in ['A', 'B', 'C'] {
-            let replica = Replica::start(name, 1, keys).await?;
-            fleet.replicas.push(replica);
-        }
+        fleet.start_all().await?;
         Ok(fleet)
     }
 
@@ -50,25 +60,39 @@ impl Fleet {
             .replicas
             .iter()
             .position(|replica| replica.name == name);
-        let mut replica = self
-            .replicas
-            .remove(position.context("there is no such replica")?);
-        replica
-            .process
-            .kill()
-            .await
-            .context("the replica cannot be killed")
+        let position = position.context("there is no such replica")?;
+        self.replicas.remove(position).kill().await
+    }
+
+    /// Kills every replica as `kill -9` does.
+    pub(super) async fn kill_all(&mut self) -> Result<()> {
+        for replica in self.replicas.drain(..) {
+            replica.kill().await?;
+        }
+        Ok(())
     }
 
     /// Replaces every replica by one of another build.
     pub(super) async fn upgrade(&mut self, build: u8) -> Result<()> {
+        self.recipe.build = build;
         for replica in &mut self.replicas {
-            let new = Replica::start(replica.name, build, &self.keys).await?;
-            let mut old = std::mem::replace(replica, new);
-            old.process
-                .kill()
-                .await
-                .context("the replica cannot be killed")?;
+            let new = Replica::start(replica.name, &self.recipe).await?;
+            std::mem::replace(replica, new).kill().await?;
+        }
+        Ok(())
+    }
+
+    /// Starts A, B and C anew, with a store in the folder `store`.
+    pub(super) async fn restart_on(&mut self, store: &Path) -> Result<()> {
+        self.kill_all().await?;
+        self.recipe.store = Some(store.to_owned());
+        self.start_all().await
+    }
+
+    async fn start_all(&mut self) -> Result<()> {
+        for name in ['A', 'B', 'C'] {
+            let replica = Replica::start(name, &self.recipe).await?;
+            self.replicas.push(replica);
         }
         Ok(())
     }
@@ -76,12 +100,17 @@ impl Fleet {
 
 impl Replica {
     /// Starts this same binary as a server and waits until it listens.
-    async fn start(name: char, build: u8, keys: &Path) -> Result<Self> {
+    async fn start(name: char, recipe: &Recipe) -> Result<Self> {
         let program = std::env::current_exe().context("this binary cannot be found")?;
-        let mut process = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .args(["demo-replica", "--name", &name.to_string()])
-            .args(["--build", &build.to_string(), "--keys"])
-            .arg(keys)
+            .args(["--build", &recipe.build.to_string(), "--keys"])
+            .arg(&recipe.keys);
+        if let Some(folder) = &recipe.store {
+            command.arg("--store").arg(folder);
+        }
+        let mut process = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -99,5 +128,10 @@ impl Replica {
             address,
             process,
         })
+    }
+
+    async fn kill(mut self) -> Result<()> {
+        let killed = self.process.kill().await;
+        killed.context("the replica cannot be killed")
     }
 }

@@ -1,44 +1,85 @@
 //! `sterna demo`: three servers that share nothing but a key file, and a call
-//! that outlives them.
+//! that outlives them; then a store besides, and a task.
 
 mod claims;
+mod durable;
+mod durable_tools;
 mod fleet;
 mod proxy;
 mod replica;
+mod stage;
 mod story;
 
+use std::path::Path;
+use std::sync::Arc;
+
 use anyhow::Context as _;
+use sterna_client::Client;
+use sterna_protocol::capabilities::ExtensionId;
 use sterna_seal::{Keyring, OsEntropy};
+use tokio::sync::Mutex;
 
 use crate::args::DemoArgs;
+use crate::ask::Desk;
 use crate::exit::{Exit, Failure};
 use crate::private_file;
-use crate::screen::{BOLD, Screen};
+use crate::rounds::Rounds;
+use crate::screen::Screen;
+use crate::session::failure;
 
 pub(crate) use replica::run as replica;
 
+use claims::Claims;
 use fleet::Fleet;
 use proxy::Proxy;
+use stage::Stage;
 
 pub(crate) async fn run(args: DemoArgs, screen: Screen) -> Result<Exit, Failure> {
     let folder = tempfile::tempdir().context("no folder for the keys")?;
     let keys = folder.path().join("keys.toml");
     private_file::write(&keys, Keyring::generate(&mut OsEntropy)?.to_toml().as_str())?;
     let mut fleet = Fleet::start(&keys).await?;
-    let proxy = Proxy::start(fleet.addresses()).await?;
-    screen.note(format!(
-        "{BOLD}three server processes, one key file, a round-robin proxy in front{BOLD:#}"
-    ));
     if args.serve {
+        fleet.restart_on(folder.path()).await?;
+        let proxy = Proxy::start(fleet.addresses()).await?;
         return serve(&fleet, &proxy, screen).await;
     }
     let auto = args.auto || screen.json || !Screen::is_interactive();
-    let claims = Box::pin(story::play(&mut fleet, &proxy, auto, screen)).await?;
+    let claims = Box::pin(play(fleet, folder.path(), auto, screen)).await?;
     screen.result(&claims, claims.table())?;
     Ok(match claims.all_hold() {
         true => Exit::Done,
         false => Exit::Failed,
     })
+}
+
+async fn play(
+    mut fleet: Fleet,
+    folder: &Path,
+    auto: bool,
+    screen: Screen,
+) -> Result<Claims, Failure> {
+    let proxy = Proxy::start(fleet.addresses()).await?;
+    let client = Client::builder(proxy.url()).extension(&ExtensionId::TASKS);
+    let client = client.connect().await.map_err(failure)?;
+    let desk = Desk::for_demo(&stage::answers(auto), auto, screen)?;
+    let desk = Arc::new(Mutex::new(desk));
+    let stage = Stage {
+        proxy: &proxy,
+        screen,
+        rounds: Rounds {
+            client: &client,
+            desk: &desk,
+            save: None,
+            detach: false,
+            screen,
+        },
+    };
+    let mut claims = Claims::default();
+    stage.open("three server processes, one key file, a round-robin proxy in front");
+    story::play(&mut fleet, &stage, &mut claims).await?;
+    durable::play(&mut fleet, &stage, folder, &mut claims).await?;
+    Ok(claims)
 }
 
 async fn serve(fleet: &Fleet, proxy: &Proxy, screen: Screen) -> Result<Exit, Failure> {
@@ -53,7 +94,8 @@ async fn serve(fleet: &Fleet, proxy: &Proxy, screen: Screen) -> Result<Exit, Fai
          \x20 sterna list {url}\n\
          \x20 sterna call {url} update_work_item id=4522\n\
          \x20 sterna call {url} update_work_item id=4522 --no-input --save call.json\n\
-         \x20 sterna resume call.json\n\n\
+         \x20 sterna resume call.json\n\
+         \x20 sterna call {url} publish title=Terns --detach\n\n\
          Ctrl-C ends it.\n"
     ));
     screen.result(&serde_json::json!({"proxy": url}), text)?;

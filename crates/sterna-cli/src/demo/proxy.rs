@@ -1,6 +1,6 @@
 //! A round-robin proxy that notes who answered what.
 
-use std::convert::Infallible;
+use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -32,6 +32,7 @@ struct State {
     replicas: Vec<(char, SocketAddr)>,
     next: usize,
     last: Option<Exchange>,
+    loses_next: bool,
 }
 
 /// One request and its answer.
@@ -55,6 +56,7 @@ impl Proxy {
             replicas,
             next: 0,
             last: None,
+            loses_next: false,
         }));
         let mut running = JoinSet::new();
         running.spawn(accept(listener, Arc::clone(&state)));
@@ -72,6 +74,11 @@ impl Proxy {
     /// Tells it of replicas that have moved.
     pub(super) fn set_replicas(&self, replicas: Vec<(char, SocketAddr)>) {
         self.lock().replicas = replicas;
+    }
+
+    /// Loses the next answer after a replica has given it.
+    pub(super) fn lose_next(&self) {
+        self.lock().loses_next = true;
     }
 
     /// The last exchange.
@@ -100,10 +107,14 @@ async fn accept(listener: TcpListener, state: Arc<Mutex<State>>) {
 }
 
 /// Hands a request to the next replica that can be reached.
+///
+/// # Errors
+///
+/// The answer is lost: the connection breaks without one.
 async fn forward(
     request: Request<Incoming>,
     state: &Mutex<State>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
+) -> Result<Response<Full<Bytes>>, Lost> {
     let (head, body) = request.into_parts();
     let Ok(body) = body.collect().await else {
         return Ok(status(StatusCode::BAD_REQUEST));
@@ -120,11 +131,27 @@ async fn forward(
             took: start.elapsed(),
             state: state_len(&answer),
         };
-        state.lock().unwrap_or_else(PoisonError::into_inner).last = Some(seen);
+        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.last = Some(seen);
+        if std::mem::take(&mut state.loses_next) {
+            return Err(Lost);
+        }
         return Ok(Response::from_parts(head, Full::new(answer)));
     }
     Ok(status(StatusCode::BAD_GATEWAY))
 }
+
+/// An answer that was given and never arrived.
+#[derive(Debug)]
+struct Lost;
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the answer was lost")
+    }
+}
+
+impl std::error::Error for Lost {}
 
 /// All replicas, beginning with the one whose turn it is.
 fn in_turn(state: &Mutex<State>) -> Vec<(char, SocketAddr)> {

@@ -11,6 +11,7 @@ use sterna_seal::SharedKeyring;
 use sterna_server::edge::interrupted;
 use sterna_server::{Cx, Server, ToolError};
 
+use super::durable_tools;
 use crate::args::ReplicaArgs;
 use crate::clock;
 use crate::exit::{Exit, Failure};
@@ -21,15 +22,18 @@ pub(crate) async fn run(args: ReplicaArgs) -> Result<Exit, Failure> {
         name: args.name,
         build: args.build,
     };
-    let server = Server::new("work-items", format!("{}.0.0", args.build))
+    let mut server = Server::new("work-items", format!("{}.0.0", args.build))
         .shared_keys(Arc::new(keys))
         .state(replica)
         .tool(
             "update_work_item",
             "Resolves a work item after asking how",
             update_work_item,
-        )
-        .build()?;
+        );
+    if let Some(folder) = &args.store {
+        server = durable_tools::add(server, folder)?;
+    }
+    let server = server.build()?;
     let listener = TcpListener::bind("127.0.0.1:0").context("no port is free")?;
     writeln!(std::io::stdout(), "{}", listener.local_addr()?)?;
     server.serve_on(listener, interrupted()).await?;

@@ -10,5 +10,7 @@ mod exits;
 mod forms;
 mod generated;
 mod keys;
+mod listen;
 mod offers;
+mod tasks;
 mod token;

@@ -126,14 +126,47 @@ fn the_doctor_sees_what_clients_of_both_eras_get() {
         a modern client
           yes  connects      speaks 2026-07-28
           yes  capabilities  tools, prompts, resources, logging
-          yes  caching       60000 ms, private
+          yes  caching       server/discover: 60000 ms, private
+          yes  caching       tools/list: 60000 ms, private
+          yes  caching       prompts/list: 60000 ms, private
+          yes  caching       resources/list: 60000 ms, private
           yes  tools         echo, fail, deploy, survey, confirm, visit, write, folders, sleep
+          yes  not tried     echo, fail, deploy, survey, confirm, visit, write, folders, sleep (--try calls them)
         a legacy client
           yes  connects      speaks 2025-11-25
           yes  capabilities  tools, prompts, resources, logging
           yes  tools         echo, fail, deploy, survey, confirm, visit, write, folders, sleep
+          yes  not tried     echo, fail, deploy, survey, confirm, visit, write, folders, sleep (--try calls them)
         healthy
         exit 0
     "#]]
     .assert_eq(&ran.shown());
+}
+
+#[test]
+fn the_doctor_sees_which_tools_ask() {
+    let url = server::start();
+    let tries = [
+        "--try",
+        "deploy service=billing",
+        "--try",
+        "visit",
+        "--try",
+        "echo text=a",
+    ];
+    let ran = at(&url, &[&["doctor", "URL"][..], &tries].concat());
+    let asks = ran.stdout.lines().filter(|line| line.contains("  asks  "));
+    let asks: String = asks.map(|line| format!("{}\n", line.trim())).collect();
+    expect![[r#"
+        yes  asks          echo: does not ask
+        yes  asks          deploy: asks reason (form)
+        yes  asks          visit: asks signin (page)
+        yes  asks          echo: does not ask
+        yes  asks          deploy: asks in the middle: form
+        yes  asks          visit: asks in the middle: page
+    "#]]
+    .assert_eq(&asks);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let ran = at(&url, &["--json", "doctor", "URL", "--try", "nothing"]);
+    assert_eq!((ran.code, &ran.json()["ok"]), (1, &json!(false)));
 }

@@ -1,6 +1,7 @@
 //! A server for the command to call, in this process.
 
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -9,7 +10,10 @@ use serde::{Deserialize, Serialize};
 use sterna_protocol::sampling::SamplingMessageContentBlock;
 use sterna_seal::{Key, Keyring, SecretKey};
 use sterna_server::auth::{Gate, StaticTokens};
-use sterna_server::{Cx, Refused, RequestError, Script, Server, ToolError};
+use sterna_server::{
+    Cx, Refused, RequestError, Script, Server, ServerConfig, TaskMode, Tool, ToolError,
+};
+use sterna_store::{MemoryLimits, MemoryStore, UnixMillis};
 
 /// Starts an instance on a port of its own; it ends with the test.
 pub(crate) fn start() -> String {
@@ -20,6 +24,23 @@ pub(crate) fn start() -> String {
 pub(crate) fn start_guarded(token: &str) -> String {
     let tokens = StaticTokens::parse(&format!("{token} alice")).unwrap();
     serve(server().gate(Gate::guarded(tokens)))
+}
+
+/// Starts an instance whose calls are tasks.
+pub(crate) fn start_with_tasks() -> String {
+    // Time stands still there: nothing in these tests may wait for a lease to end.
+    let store = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+    let mut config = ServerConfig::default();
+    config.tasks.poll_interval = Duration::from_millis(50);
+    let task = |tool: Tool| tool.task(TaskMode::Always);
+    serve(
+        Server::new("newsroom", "1.0.0")
+            .store(Arc::new(store))
+            .config(config)
+            .offer(task(Tool::new("publish", "Publishes a title", publish)))
+            .offer(task(Tool::new("break", "Returns an error", fail)))
+            .tool("touch", "Says that the tools have changed", touch),
+    )
 }
 
 fn serve(server: Server) -> String {
@@ -88,6 +109,23 @@ async fn deploy(cx: Cx<'_>, args: Deploy) -> Result<String, ToolError> {
 async fn plan(cx: &Cx<'_>, service: &str) -> Result<String, ToolError> {
     let plan = format!("plan for {service}");
     Ok(cx.step("plan", async || Ok::<_, String>(plan)).await?)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Publish {
+    title: String,
+}
+
+async fn publish(cx: Cx<'_>, args: Publish) -> Result<String, ToolError> {
+    let question = format!("Who approves {}?", args.title);
+    let name: String = cx.ask("approval", question).await?;
+    let when: String = cx.ask("date", "When?").await?;
+    Ok(format!("{} approved by {name} for {when}", args.title))
+}
+
+async fn touch(cx: Cx<'_>, (): ()) -> &'static str {
+    cx.request().changes().tools();
+    "touched"
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]

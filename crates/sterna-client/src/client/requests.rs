@@ -19,6 +19,7 @@ use crate::call::{Call, Subject};
 use crate::error::Error;
 use crate::listen::Subscription;
 use crate::lists::{Page, Pages, Query, tools_page};
+use crate::tasks::TaskHandle;
 
 impl Client {
     /// Opens a stream of changes.
@@ -47,6 +48,12 @@ impl Client {
     /// Reads a resource.
     pub fn read(&self, uri: impl Into<String>) -> Call<ReadResourceResult> {
         Call::new(self.core.clone(), Subject::Resource { uri: uri.into() })
+    }
+
+    /// A task of this server whose id is known, to look at it or go on with it.
+    /// Nothing is sent yet.
+    pub fn task(&self, task_id: impl Into<String>) -> TaskHandle {
+        TaskHandle::of(self.core.place(), task_id.into())
     }
 
     /// The server's tools. Those that cannot be called are left out.

@@ -21,9 +21,13 @@ pub struct TaskHandle {
 
 impl TaskHandle {
     pub(crate) fn new(server: &str, created: &CreateTaskResult) -> Self {
+        Self::of(server, created.task.task_id.clone())
+    }
+
+    pub(crate) fn of(server: &str, task_id: String) -> Self {
         Self {
             server: server.to_owned(),
-            task_id: created.task.task_id.clone(),
+            task_id,
         }
     }
 

@@ -1,14 +1,19 @@
 //! `sterna doctor`: what clients of both eras get from a server.
 
+mod asks;
+mod lists;
+
 use serde::Serialize;
 use sterna_client::{Client, Era};
 
 use super::Place;
-use crate::args::TargetArgs;
+use crate::args::DoctorArgs;
 use crate::exit::{Exit, Failure};
 use crate::screen::{BAD, BOLD, GOOD, Screen};
 use crate::session::{self, failure};
 use crate::table::one_line;
+
+use asks::{Overheard, Trial};
 
 /// One thing that was looked at.
 #[derive(Debug, Serialize)]
@@ -19,30 +24,51 @@ struct Finding {
     seen: String,
 }
 
-pub(crate) async fn run(args: TargetArgs, screen: Screen) -> Result<Exit, Failure> {
+/// What is found about one era.
+#[derive(Debug)]
+struct Findings<'a> {
+    era: &'static str,
+    all: &'a mut Vec<Finding>,
+}
+
+impl Findings<'_> {
+    fn note(&mut self, check: &'static str, ok: bool, seen: impl AsRef<str>) {
+        self.all.push(Finding {
+            era: self.era,
+            check,
+            ok,
+            seen: one_line(seen.as_ref()),
+        });
+    }
+}
+
+pub(crate) async fn run(args: DoctorArgs, screen: Screen) -> Result<Exit, Failure> {
     let place = Place::read(&args.words, &args.connect)?;
     if let Some(word) = place.rest.first() {
         return Err(Failure::usage(format!("`{word}` is too much")));
     }
+    let named = args.trials.iter().map(|text| Trial::parse(text));
+    let named: Vec<Trial> = named.collect::<Result<_, _>>()?;
     let mut findings = Vec::new();
     let mut served = 0;
     for (era, name) in [(Era::Modern, "modern"), (Era::Legacy, "legacy")] {
+        let overheard = Overheard::default();
         let builder = session::builder(place.target.clone(), &place.settings, screen)?;
-        match builder.era(era).connect().await.map_err(failure) {
+        let builder = overheard.listen(builder.era(era));
+        let mut findings = Findings {
+            era: name,
+            all: &mut findings,
+        };
+        match builder.connect().await.map_err(failure) {
             Ok(client) => {
                 served += 1;
-                look(&client, name, &mut findings).await;
+                look(&client, &named, &overheard, &mut findings).await;
                 client.close().await;
             }
             // One that cannot be reached at all is no finding about an era.
             Err(failed) if failed.exit == Exit::Unauthorized => return Err(failed),
-            Err(failed) => findings.push(Finding {
-                era: name,
-                check: "connects",
-                // Every era that is served counts; one of them is enough.
-                ok: false,
-                seen: one_line(&format!("{:#}", failed.error)),
-            }),
+            // Every era that is served counts; one of them is enough.
+            Err(failed) => findings.note("connects", false, format!("{:#}", failed.error)),
         }
     }
     let healthy = served > 0
@@ -58,44 +84,34 @@ pub(crate) async fn run(args: TargetArgs, screen: Screen) -> Result<Exit, Failur
     })
 }
 
-async fn look(client: &Client, era: &'static str, findings: &mut Vec<Finding>) {
-    let mut note = |check, ok, seen: String| {
-        let seen = one_line(&seen);
-        findings.push(Finding {
-            era,
-            check,
-            ok,
-            seen,
-        });
-    };
+async fn look(
+    client: &Client,
+    named: &[Trial],
+    overheard: &Overheard,
+    findings: &mut Findings<'_>,
+) {
     let found = client.server();
     let versions: Vec<_> = found
         .supported_versions
         .iter()
         .map(ToString::to_string)
         .collect();
-    note("connects", true, format!("speaks {}", versions.join(", ")));
+    findings.note("connects", true, format!("speaks {}", versions.join(", ")));
     let json = serde_json::to_value(found).unwrap_or_default();
     let names = json["capabilities"].as_object().into_iter().flatten();
     let names: Vec<_> = names.map(|(name, _)| name.as_str()).collect();
-    note("capabilities", true, names.join(", "));
-    if era == "modern" {
-        let caching = match (&found.ttl_ms, &found.cache_scope) {
-            (Some(ttl), Some(scope)) => (true, format!("{} ms, {scope}", ttl.get())),
-            _ => (
-                false,
-                "ttlMs or cacheScope is missing: clients cannot keep anything".to_owned(),
-            ),
-        };
-        note("caching", caching.0, caching.1);
+    findings.note("capabilities", true, names.join(", "));
+    if client.era() == Era::Modern {
+        lists::caching(client, findings).await;
     }
     if found.capabilities.tools.is_some() {
         match client.tools().all().await {
             Ok(tools) => {
                 let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
-                note("tools", true, names.join(", "));
+                findings.note("tools", true, names.join(", "));
+                asks::look(client, &tools, named, overheard, findings).await;
             }
-            Err(error) => note("tools", false, error.to_string()),
+            Err(error) => findings.note("tools", false, error.to_string()),
         }
     }
 }

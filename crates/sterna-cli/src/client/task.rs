@@ -1,0 +1,109 @@
+use sterna_protocol::elicitation::ElicitRequestParams;
+use sterna_protocol::input::InputRequest;
+use sterna_protocol::tasks::{DetailedTask, TaskState};
+
+use super::{Asking, Place, call, show};
+use crate::args::{AnswerTaskArgs, TaskArgs, TaskCommand};
+use crate::exit::{Exit, Failure};
+use crate::rounds;
+use crate::screen::{BAD, BOLD, Screen};
+use crate::session::failure;
+use crate::table::one_line;
+
+pub(crate) async fn run(command: TaskCommand, screen: Screen) -> Result<Exit, Failure> {
+    match command {
+        TaskCommand::Answer(args) => answer(*args, screen).await,
+        TaskCommand::Cancel(args) => look(*args, Before::Cancel, screen).await,
+        TaskCommand::Follow(args) => follow(*args, screen).await,
+        TaskCommand::Get(args) => look(*args, Before::Nothing, screen).await,
+    }
+}
+
+/// What is done before looking at a task.
+enum Before {
+    Cancel,
+    Nothing,
+}
+
+async fn look(args: TaskArgs, before: Before, screen: Screen) -> Result<Exit, Failure> {
+    let mut place = Place::read(&args.words, &args.connect)?;
+    let id = place.take_last("task")?;
+    let client = place.connect(screen).await?;
+    let task = client.task(id);
+    if let Before::Cancel = before {
+        task.cancel(&client).await.map_err(failure)?;
+    }
+    let found = task.get(&client).await.map_err(failure)?;
+    screen.result(&found, text(&found))?;
+    Ok(Exit::Done)
+}
+
+async fn answer(args: AnswerTaskArgs, screen: Screen) -> Result<Exit, Failure> {
+    let mut place = Place::read(&args.words, &args.connect)?;
+    let id = place.take_last("task")?;
+    let asking = Asking::connect(place, &args.answers, screen).await?;
+    let task = asking.client.task(id);
+    let found = task.get(&asking.client).await.map_err(failure)?;
+    if let TaskState::InputRequired(open) = found.state()
+        && let Some(exit) = asking.rounds().answer_task(&task, open).await?
+    {
+        return Ok(exit);
+    }
+    let found = task.get(&asking.client).await.map_err(failure)?;
+    screen.result(&found, text(&found))?;
+    Ok(Exit::Done)
+}
+
+async fn follow(args: AnswerTaskArgs, screen: Screen) -> Result<Exit, Failure> {
+    let mut place = Place::read(&args.words, &args.connect)?;
+    let id = place.take_last("task")?;
+    let asking = Asking::connect(place, &args.answers, screen).await?;
+    let task = asking.client.task(id);
+    let reached = Box::pin(asking.rounds().follow(&task)).await?;
+    rounds::finish(reached, screen, call::text)
+}
+
+pub(super) fn text(found: &DetailedTask) -> String {
+    let task = found.task();
+    let status = one_line(&task.status.to_string());
+    let mut text = format!("{BOLD}{}{BOLD:#}\n", one_line(&task.task_id));
+    let mut line = |name: &str, value: &str| {
+        text.push_str(&format!("  {name:<8}  {}\n", one_line(value)));
+    };
+    line("status", &status);
+    if let Some(message) = &task.status_message {
+        line("says", message);
+    }
+    line("created", &task.created_at);
+    line("changed", &task.last_updated_at);
+    match found.state() {
+        TaskState::InputRequired(open) => {
+            for (key, request) in open.iter() {
+                line("asks", &format!("{key}: {}", question(request)));
+            }
+        }
+        TaskState::Failed(error) => text.push_str(&format!(
+            "  {BAD}error{BAD:#}     {} ({})\n",
+            one_line(&error.message),
+            error.code.0
+        )),
+        TaskState::Completed(result) => {
+            if let Ok(result) = serde_json::from_str(result.as_str()) {
+                text.push_str(&show::tool_result(&result));
+            }
+        }
+        _ => {}
+    }
+    text
+}
+
+/// What is asked, in a few words.
+fn question(request: &InputRequest) -> String {
+    match request {
+        InputRequest::Elicit(elicit) => match &elicit.params {
+            ElicitRequestParams::Url(url) => format!("{} ({})", url.message, url.url),
+            params => params.message().to_owned(),
+        },
+        request => request.method().to_owned(),
+    }
+}

@@ -1,0 +1,118 @@
+//! Calls that go on at the server, as tasks.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use serde_json::json;
+use sterna_client::{Reply, TaskHandle};
+use sterna_protocol::input::InputRequests;
+use sterna_protocol::tasks::TaskState;
+
+use crate::exit::{Exit, Failure};
+use crate::progress::Progress;
+use crate::rounds::{Asked, Reached, Rounds};
+use crate::session::failure;
+use crate::table::one_line;
+
+impl Rounds<'_> {
+    /// Follows a task to its end and answers what it asks.
+    pub(crate) async fn follow<T: Reply>(&self, task: &TaskHandle) -> Result<Reached<T>, Failure> {
+        let mut answered = BTreeSet::new();
+        let mut waiting = None;
+        loop {
+            let (head, state) = task.get(self.client).await.map_err(failure)?.into_parts();
+            match state {
+                TaskState::Cancelled => {
+                    let error = anyhow!("the task was cancelled");
+                    return Err(Failure::new(Exit::Declined, error));
+                }
+                TaskState::Completed(_) | TaskState::Failed(_) => {
+                    let result = task.follow(self.client).await.map_err(failure)?;
+                    return Ok(self.end(T::of_task(result).map_err(failure)?).await);
+                }
+                TaskState::InputRequired(open) => {
+                    // TASK-C8: what is still shown is not asked anew.
+                    answered.retain(|key: &String| open.get(key).is_some());
+                    let fresh = open.into_iter();
+                    let fresh = fresh.filter(|(key, _)| !answered.contains(key));
+                    let fresh: InputRequests = fresh.collect();
+                    if !fresh.is_empty() {
+                        // A bar that moves would write over the form.
+                        waiting = None;
+                        let keys = fresh.iter().map(|(key, _)| key.to_owned());
+                        answered.extend(keys);
+                        match self.answer_task(task, &fresh).await? {
+                            Some(exit) => return Ok(Reached::Later(exit)),
+                            None => continue,
+                        }
+                    }
+                }
+                _ => answered.clear(),
+            }
+            let bar = waiting.get_or_insert_with(|| Progress::new(self.screen));
+            if let Some(message) = &head.status_message {
+                bar.say(message);
+            }
+            let pace = head.poll_interval_ms.map_or(USUAL, Duration::from_millis);
+            tokio::time::sleep(pace.clamp(FASTEST, SLOWEST)).await;
+        }
+    }
+
+    /// Answers what a task asks, as far as anybody does; with which exit code
+    /// to leave it, if somebody must come back.
+    pub(crate) async fn answer_task(
+        &self,
+        task: &TaskHandle,
+        open: &InputRequests,
+    ) -> Result<Option<Exit>, Failure> {
+        let about = format!("task {}", task.task_id());
+        let (answers, asked) = self.ask(task.server(), &about, open.clone()).await?;
+        let left: InputRequests = open
+            .iter()
+            .filter(|(key, _)| answers.iter().all(|(answered, _)| answered != key))
+            .map(|(key, request)| (key.to_owned(), request.clone()))
+            .collect();
+        if matches!(asked, Asked::Stopped) {
+            let error = anyhow!("you stopped; the task waits for an answer");
+            let hint = follow_hint("go on", task);
+            return Err(Failure::new(Exit::Declined, error).hint(hint));
+        }
+        if !answers.is_empty() {
+            let answers = answers.into_iter().collect();
+            task.update(self.client, answers).await.map_err(failure)?;
+        }
+        if left.is_empty() {
+            return Ok(None);
+        }
+        let keys: Vec<_> = left.iter().map(|(key, _)| one_line(key)).collect();
+        let keys = keys.join(", ");
+        self.screen.result(
+            &json!({"inputRequired": left, "task": task}),
+            format!("input required: {keys}\n"),
+        )?;
+        self.screen.note(format!(
+            "{} --answer KEY.FIELD=VALUE",
+            follow_hint("the task waits", task)
+        ));
+        Ok(Some(Exit::InputRequired))
+    }
+
+    /// Leaves a task to itself; the user gets its handle.
+    pub(crate) fn leave<T>(&self, task: &TaskHandle) -> Result<Reached<T>, Failure> {
+        let id = one_line(task.task_id());
+        self.screen.result(task, format!("{id}\n"))?;
+        self.screen.note(follow_hint("it goes on as a task", task));
+        Ok(Reached::Later(Exit::Done))
+    }
+}
+
+/// How to come back to a task.
+pub(crate) fn follow_hint(what: &str, task: &TaskHandle) -> String {
+    let (server, id) = (one_line(task.server()), one_line(task.task_id()));
+    format!("{what}; follow it with: sterna task follow {server} {id}")
+}
+
+const USUAL: Duration = Duration::from_secs(1);
+const FASTEST: Duration = Duration::from_millis(50);
+const SLOWEST: Duration = Duration::from_secs(60);

@@ -1,0 +1,55 @@
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::calls::at;
+use crate::command::command;
+use crate::server;
+
+/// Starts listening, and waits until the server has agreed.
+#[track_caller]
+fn listening(args: &[&str]) -> Child {
+    let mut child = command()
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    stderr.read_line(&mut line).unwrap();
+    assert!(line.starts_with("listening: "), "{line}");
+    child
+}
+
+fn heard(mut child: Child) -> (Option<i32>, String) {
+    let mut text = String::new();
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_to_string(&mut text).unwrap();
+    (child.wait().unwrap().code(), text)
+}
+
+#[test]
+fn a_change_of_the_tools_is_shown() {
+    let url = server::start_with_tasks();
+    let child = listening(&["listen", &url, "--count", "1"]);
+    at(&url, &["call", "URL", "touch"]);
+    assert_eq!(heard(child), (Some(0), "tools\n".to_owned()));
+}
+
+#[test]
+fn the_changes_of_a_task_are_a_line_of_json_each() {
+    let url = server::start_with_tasks();
+    let call = ["--json", "call", "URL", "publish", "title=Terns"];
+    let handle = at(&url, &call).json();
+    let id = handle["task"]["taskId"].as_str().unwrap();
+    let child = listening(&["--json", "listen", &url, "--task", id, "--count", "1"]);
+    at(&url, &["task", "cancel", "URL", id]);
+    let (code, text) = heard(child);
+    let change: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!(code, Some(0));
+    assert_eq!(change["changed"], json!("task"));
+    assert_eq!(change["task"]["taskId"], json!(id));
+}
