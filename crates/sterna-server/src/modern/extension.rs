@@ -12,6 +12,7 @@ use super::admit;
 use super::write::Answer;
 use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
+use crate::cx::Posed;
 use crate::edge::{EdgeBody, Inbound};
 use crate::failure::Failure;
 
@@ -60,6 +61,7 @@ async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value
         reporter: None,
         mistake: OnceLock::new(),
         becoming: Becoming::default(),
+        posed: Posed::default(),
         place: OnceLock::new(),
     });
     let mut result = (served.serve)(request, params).await?;
