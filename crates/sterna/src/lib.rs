@@ -70,3 +70,8 @@ pub use sterna_store_sqlite as store_sqlite;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/getting-started.md")]
 struct GettingStarted;
+
+/// The README's server compiles as it is printed.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
