@@ -70,3 +70,8 @@ pub use sterna_store_sqlite as store_sqlite;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/getting-started.md")]
 struct GettingStarted;
+
+/// So does what the guide for those who come from elsewhere shows.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/migrating.md")]
+struct Migrating;
