@@ -2,7 +2,9 @@
 
 use anyhow::Result;
 use sterna_client::{Client, Era};
+use sterna_protocol::content::TextContent;
 use sterna_protocol::elicitation::{ElicitContent, ElicitResult};
+use sterna_protocol::sampling::{CreateMessageResult, SamplingMessageContentBlock};
 
 use crate::auth;
 use crate::scenario::Scenario;
@@ -29,12 +31,21 @@ pub(crate) async fn connect(url: &str, scenario: &Scenario) -> Result<Client> {
             Ok(ElicitResult::accept(content))
         });
     }
+    if scenario.name() == "request-metadata" {
+        // The suite looks at capabilities only where some are declared.
+        builder = builder.roots([]).on_sample(|_| async {
+            let text = SamplingMessageContentBlock::Text(TextContent::new("Hello"));
+            Ok(CreateMessageResult::new("none", text))
+        });
+    }
     Ok(builder.connect().await?)
 }
 
 fn asks(scenario: &str) -> bool {
     matches!(
         scenario,
-        "elicitation-sep1034-client-defaults" | "sep-2322-client-request-state"
+        "elicitation-sep1034-client-defaults"
+            | "request-metadata"
+            | "sep-2322-client-request-state"
     )
 }

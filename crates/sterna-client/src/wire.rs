@@ -187,6 +187,10 @@ impl Wire {
                     return Err(clock.expired());
                 }
             };
+            // A server that never stops talking would keep the bell from ringing.
+            if !asking && clock.is_over() && !ears.is_asking() {
+                return Err(clock.expired());
+            }
             let message = Message::<Option<&RawValue>, Option<&RawValue>, A>::decode(&bytes);
             match message.map_err(Fault::Decode)? {
                 Message::Result(response) if response.id == *id => return Ok(response.result),
@@ -264,6 +268,10 @@ impl Clock {
 
     fn ring(&self) -> impl Future<Output = ()> + use<> {
         tokio::time::sleep_until(self.silent_until.min(self.end))
+    }
+
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.silent_until.min(self.end)
     }
 
     fn expired(&self) -> Error {

@@ -75,3 +75,8 @@ struct GettingStarted;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/migrating.md")]
 struct Migrating;
+
+/// The README's server compiles as it is printed.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,6 +1,7 @@
 //! Runs every client scenario against `conformance-client`.
 
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
@@ -62,15 +63,22 @@ fn alone(node: &Node, out: &Path, scenario: &str) -> Result<()> {
     verdict.require(1)?;
     ensure!(
         success,
-        "{scenario}: the suite was not content with the client's end"
+        "{scenario}: the suite was not content with the client's end, see {}",
+        log(&out.join("alone")).display()
     );
     Ok(())
+}
+
+/// What the suite and the client said besides.
+fn log(out: &Path) -> PathBuf {
+    out.with_extension("log")
 }
 
 fn suite(node: &Node, out: &Path, args: &[&str]) -> Result<(Verdict, bool)> {
     if out.exists() {
         std::fs::remove_dir_all(out)?;
     }
+    std::fs::create_dir_all(out)?;
     let status = Command::new("conformance")
         .args(["client", "--timeout", "60000", "--command"])
         .arg(target_dir().join("debug/conformance-client"))
@@ -79,6 +87,7 @@ fn suite(node: &Node, out: &Path, args: &[&str]) -> Result<(Verdict, bool)> {
         .args(args)
         .env("PATH", node.path())
         .stdout(Stdio::null())
+        .stderr(File::create(log(out))?)
         .status()
         .context("cannot start the conformance suite")?;
     let verdict = Verdict::read(out)?;

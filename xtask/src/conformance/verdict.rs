@@ -73,20 +73,6 @@ impl Verdict {
         Ok(())
     }
 
-    /// Sets aside the complaints of `scenarios`, each of which must have one.
-    pub(super) fn expect_complaints(&mut self, scenarios: &[&str]) -> Result<()> {
-        for scenario in scenarios {
-            let before = self.complaints.len();
-            let prefix = format!("server-{scenario}-");
-            self.complaints.retain(|text| !text.starts_with(&prefix));
-            ensure!(
-                self.complaints.len() < before,
-                "{scenario} passes: take it off the list of what is not served"
-            );
-        }
-        Ok(())
-    }
-
     /// Fails on any complaint, and when fewer checks than `floor` succeeded:
     /// a scenario that did not run must not look like one that passed.
     pub(super) fn require(&self, floor: usize) -> Result<()> {

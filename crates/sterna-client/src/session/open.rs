@@ -1,5 +1,6 @@
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
 use sterna_protocol::capabilities::ClientCapabilities;
@@ -9,6 +10,7 @@ use sterna_protocol::jsonrpc::{Notification, Request, Untagged};
 use sterna_protocol::legacy::{self, InitializeRequestParams, InitializeResult, RootsCapability};
 use sterna_protocol::methods::{Notification as _, Request as _};
 use sterna_protocol::version::ProtocolVersion;
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::servant::Servant;
@@ -135,19 +137,34 @@ impl Session {
         }
         let ready = Notification::new(legacy::Initialized::METHOD, None::<()>);
         self.wire.tell(ready, headers.clone()).await?;
-        self.tune_in(headers.clone());
+        self.tune_in(headers.clone()).await;
         *lock(&self.current) = Opened { headers, epoch };
         Ok(result)
     }
 
     /// Listens in the new session instead of the old one.
-    fn tune_in(&self, headers: HeaderMap) {
-        let servant = self.servant("", headers);
+    ///
+    /// A server may drop a question that it wants to ask there before anybody
+    /// listens, so this waits a moment for the stream to be open. Where nobody
+    /// answers questions, HTTP is spared the stream.
+    async fn tune_in(&self, headers: HeaderMap) {
         let mut station = JoinSet::new();
-        station.spawn(station::listen(self.wire.clone(), servant));
+        let nobody = self.answers.capabilities() == ClientCapabilities::default();
+        if nobody && self.wire.transport.has_headers() {
+            *lock(&self.station) = station;
+            return;
+        }
+        let servant = self.servant("", headers);
+        let (ready, tuned) = oneshot::channel();
+        station.spawn(station::listen(self.wire.clone(), servant, ready));
         *lock(&self.station) = station;
+        tokio::time::timeout(TUNING, tuned).await.ok();
     }
 }
+
+/// Some servers hold a stream's header back until they have something to say;
+/// they are not waited for longer than this.
+const TUNING: Duration = Duration::from_millis(500);
 
 fn declared(capabilities: &ClientCapabilities) -> legacy::ClientCapabilities {
     let mut declared = legacy::ClientCapabilities::default();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use sterna_protocol::jsonrpc::Message;
+use tokio::sync::oneshot;
 
 use super::servant::Servant;
 use crate::call::Pacing;
@@ -13,10 +14,17 @@ use crate::transport::Exchange;
 use crate::wire::Wire;
 
 /// Answers what comes unasked, until the server has no such place any more.
-pub(super) async fn listen(wire: Arc<Wire>, servant: Servant) {
+///
+/// `ready` hears of the first attempt to open the stream, however it ended.
+pub(super) async fn listen(wire: Arc<Wire>, servant: Servant, ready: oneshot::Sender<()>) {
     let mut pacing = Pacing::default();
+    let mut ready = Some(ready);
     loop {
-        match wire.transport.overhear(servant.headers.clone()).await {
+        let stream = wire.transport.overhear(servant.headers.clone()).await;
+        if let Some(ready) = ready.take() {
+            ready.send(()).ok();
+        }
+        match stream {
             Ok(Some(exchange)) => {
                 if attend(&wire, &servant, exchange).await {
                     pacing.reset();

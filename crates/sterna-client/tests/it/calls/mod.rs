@@ -3,6 +3,7 @@
 mod auth;
 mod cache;
 mod eras;
+mod hostile;
 mod lines;
 mod listen;
 mod paused;
