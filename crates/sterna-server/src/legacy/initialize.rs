@@ -8,7 +8,7 @@ use sterna_protocol::version::ProtocolVersion;
 
 use super::session::Session;
 use super::v1::Agreed;
-use super::{FromClient, MCP_SESSION_ID, REVISIONS, refuse};
+use super::{FromClient, MCP_SESSION_ID, REVISIONS, refuse, tasks};
 use crate::core::Core;
 use crate::edge::{EdgeBody, Inbound};
 use crate::failure::Failure;
@@ -54,6 +54,14 @@ fn open(
         return Answer::refused(id, Failure::Internal.to_legacy_wire()).plain(inbound.accepts);
     };
     let mut result = core.hello.clone();
+    if version < ProtocolVersion::V2025_11_25 {
+        result.capabilities.tasks = None;
+    }
+    if let Some(tasks) = &mut result.capabilities.tasks
+        && !tasks::has_name(inbound.pass.caller())
+    {
+        tasks.list = None;
+    }
     result.protocol_version = version;
     let mut response = Answer::done(id, &result).plain(inbound.accepts);
     response.headers_mut().insert(MCP_SESSION_ID, session);
