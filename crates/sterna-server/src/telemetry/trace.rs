@@ -32,17 +32,21 @@ impl<'a> TraceContext<'a> {
         trace_id(parent).map(|_| parent)
     }
 
-    /// The W3C `tracestate` of this request.
+    /// The W3C `tracestate` of this request, if it has a valid one. Without a
+    /// `traceparent` it means nothing.
     #[must_use]
     pub fn tracestate(&self) -> Option<&'a str> {
-        self.meta.tracestate.as_deref()
+        self.traceparent()?;
+        let state = self.meta.tracestate.as_deref();
+        state.filter(|state| is_list(state, 32, 512))
     }
 
-    /// The W3C `baggage` of this request. It may hold what users would not
-    /// want to see in a log.
+    /// The W3C `baggage` of this request, if it has a valid one. It may hold
+    /// what users would not want to see in a log.
     #[must_use]
     pub fn baggage(&self) -> Option<&'a str> {
-        self.meta.baggage.as_deref()
+        let baggage = self.meta.baggage.as_deref();
+        baggage.filter(|baggage| is_list(baggage, 64, 8192))
     }
 }
 
@@ -70,6 +74,19 @@ pub(crate) fn trace_id(parent: &str) -> Option<[u8; 16]> {
     (version != 0xff && trace != 0 && span != 0 && ends).then(|| trace.to_be_bytes())
 }
 
+/// Whether `text` is a list of `key=value`, as long as others must pass on.
+fn is_list(text: &str, members: usize, bytes: usize) -> bool {
+    let fits = |byte: u8| matches!(byte, b' '..=b'~' | b'\t');
+    let is_member = |member: &str| {
+        let key = member.split_once('=').map_or("", |(key, _)| key.trim());
+        !key.is_empty() && !key.contains([' ', '\t'])
+    };
+    text.len() <= bytes
+        && text.bytes().all(fits)
+        && text.split(',').count() <= members
+        && text.split(',').all(is_member)
+}
+
 fn hex(text: &str, digits: usize) -> Option<u128> {
     let fits = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     if text.len() != digits || !text.bytes().all(fits) {
@@ -81,6 +98,41 @@ fn hex(text: &str, digits: usize) -> Option<u128> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_malformed_is_not_passed_on() {
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let meta = |parent: &str, list: &str| {
+            let json = serde_json::json!({
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+                "traceparent": parent,
+                "tracestate": list,
+                "baggage": list,
+            });
+            serde_json::from_value::<RequestMeta>(json).unwrap()
+        };
+        let many = vec!["a=1"; 33].join(",");
+        let long = format!("a={}", "1".repeat(511));
+        for (parent, list, state, baggage) in [
+            (parent, "rojo=1, congo=t61rcWkgMzE", true, true),
+            ("00-nothing", "rojo=1", false, true),
+            (parent, &many, false, true),
+            (parent, &long, false, true),
+            (parent, "", false, false),
+            (parent, "rojo", false, false),
+            (parent, "=1", false, false),
+            (parent, "a b=1", false, false),
+            (parent, "rojo=1,,", false, false),
+            (parent, "rojo=ö", false, false),
+            (parent, "rojo=1\r\nx: y", false, false),
+        ] {
+            let meta = meta(parent, list);
+            let trace = TraceContext::new(&meta, [0; 16]);
+            assert_eq!(trace.tracestate(), state.then_some(list), "{list}");
+            assert_eq!(trace.baggage(), baggage.then_some(list), "{list}");
+        }
+    }
 
     #[test]
     fn only_a_well_formed_parent_names_a_trace() {
