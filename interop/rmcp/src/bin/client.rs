@@ -33,7 +33,8 @@ async fn main() -> Result<()> {
     };
     let client = person.serve_with_lifecycle(transport, lifecycle).await?;
     for case in script["cases"].as_array().context("no cases")? {
-        *action.lock().unwrap() = case["action"].as_str().unwrap_or("accept").to_owned();
+        *action.lock().expect("no case panics with it") =
+            case["action"].as_str().unwrap_or("accept").to_owned();
         let mut line = json!({"id": case["id"]});
         match run(&client, case).await {
             Ok(got) => line["got"] = got.into(),
@@ -119,7 +120,7 @@ impl ClientHandler for Person {
         request: ElicitRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        let action = self.action.lock().unwrap().clone();
+        let action = self.action.lock().expect("no case panics with it").clone();
         let request = serde_json::to_value(request).expect("JSON");
         let mut answer = json!({"action": action});
         if action == "accept" && request["mode"] != "url" {
