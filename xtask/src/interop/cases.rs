@@ -4,14 +4,21 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::shell::workspace_root;
 
 /// One call and the text it must end in.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 pub(super) struct Case {
     pub(super) id: String,
+    pub(super) tool: Option<String>,
+    pub(super) prompt: Option<String>,
+    pub(super) resource: Option<String>,
+    #[serde(default)]
+    pub(super) arguments: Value,
+    /// What becomes of the question instead of an answer.
+    pub(super) action: Option<String>,
     expect: Value,
 }
 
@@ -23,9 +30,16 @@ pub(super) struct Outcome {
     error: Option<String>,
 }
 
+/// The calls, and the answers to whatever they ask.
 #[derive(Deserialize)]
-struct Script {
-    cases: Vec<Case>,
+pub(super) struct Script {
+    pub(super) answers: Answers,
+    pub(super) cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Answers {
+    pub(super) fields: Map<String, Value>,
 }
 
 /// The file that every client's program is given.
@@ -33,13 +47,31 @@ pub(super) fn file() -> PathBuf {
     workspace_root().join("interop/cases.json")
 }
 
-pub(super) fn read() -> Result<Vec<Case>> {
+pub(super) fn read() -> Result<Script> {
     let text = std::fs::read_to_string(file()).context("cannot read interop/cases.json")?;
-    let script: Script = serde_json::from_str(&text).context("interop/cases.json")?;
-    Ok(script.cases)
+    serde_json::from_str(&text).context("interop/cases.json")
+}
+
+impl Outcome {
+    /// The text a case ended in, or why it did not.
+    pub(super) fn of(id: &str, ended: Result<String, String>) -> Self {
+        let (got, error) = match ended {
+            Ok(got) => (Some(got), None),
+            Err(error) => (None, Some(error)),
+        };
+        let id = id.to_owned();
+        Self { id, got, error }
+    }
 }
 
 impl Case {
+    /// Whether the `sterna` command can run it alone: folders have names there
+    /// that only `--root` can give, and lists have another shape.
+    pub(super) fn is_for_the_command(&self) -> bool {
+        let calls = self.tool.is_some() || self.prompt.is_some() || self.resource.is_some();
+        calls && self.id != "multi"
+    }
+
     /// `None` if `outcome` is what the contract says, else what is wrong.
     pub(super) fn complaint(&self, outcome: &Outcome) -> Option<String> {
         let Some(got) = &outcome.got else {
@@ -77,7 +109,12 @@ mod tests {
 
     #[test]
     fn the_cases_of_the_workspace_are_readable_and_have_names_of_their_own() {
-        let mut ids: Vec<_> = read().unwrap().into_iter().map(|case| case.id).collect();
+        let mut ids: Vec<_> = read()
+            .unwrap()
+            .cases
+            .into_iter()
+            .map(|case| case.id)
+            .collect();
         let all = ids.len();
         ids.sort();
         ids.dedup();

@@ -4,6 +4,7 @@
 //! and a failed case shows the bytes that went over the wire.
 
 mod cases;
+mod command;
 mod differences;
 mod pair;
 mod peer;
@@ -27,17 +28,20 @@ enum Role {
     Both,
     /// The client, against our server.
     Client,
+    /// The server, against the `sterna` command.
+    Commanded,
     /// The server, against our client.
     Server,
 }
 
 impl Role {
-    const ALL: [Self; 3] = [Self::Both, Self::Client, Self::Server];
+    const ALL: [Self; 4] = [Self::Both, Self::Client, Self::Server, Self::Commanded];
 
     const fn title(self) -> &'static str {
         match self {
             Self::Both => "their clients against their own servers",
             Self::Client => "their clients against our server",
+            Self::Commanded => "the sterna command against their servers",
             Self::Server => "our client against their servers",
         }
     }
@@ -78,16 +82,29 @@ pub(crate) fn run(only: Option<&str>) -> Result<()> {
     }
     finish(&mut command(
         "cargo",
-        &["build", "--locked", "--package", "examples"],
+        &[
+            "build",
+            "--locked",
+            "--package",
+            "examples",
+            "--package",
+            "sterna-cli",
+        ],
     ))?;
-    let cases = cases::read()?;
+    let script = cases::read()?;
     let mut failed = 0;
     for role in Role::ALL {
+        let mut cases = script.cases.clone();
+        cases.retain(|case| role != Role::Commanded || case.is_for_the_command());
         let mut table = Table::new(&cases);
         for era in Era::ALL {
             for peer in &peers {
                 let pair = Pair { peer, role, era };
-                table.add(&pair, &pair.run(&cases)?);
+                let cells = match role {
+                    Role::Commanded => pair.run_commands(&cases, &script.answers.fields)?,
+                    _ => pair.run(&cases)?,
+                };
+                table.add(&pair, &cells);
             }
         }
         table.print(role);

@@ -7,8 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use serde_json::{Map, Value};
 
 use super::cases::{self, Case, Outcome};
+use super::command;
 use super::differences;
 use super::peer::Peer;
 use super::tap::Tap;
@@ -40,7 +42,7 @@ impl Pair<'_> {
         let (mut server, mut client) = match self.role {
             Role::Both => (self.peer.server(), self.peer.client()),
             Role::Client => (our_server(), self.peer.client()),
-            Role::Server => (self.peer.server(), our_client()),
+            Role::Commanded | Role::Server => (self.peer.server(), our_client()),
         };
         let server = Listening::start(&mut server)?;
         let tap = Tap::before(server.url())?;
@@ -60,6 +62,21 @@ impl Pair<'_> {
         Ok(cells)
     }
 
+    /// Runs each case in processes of its own.
+    pub(super) fn run_commands(
+        &self,
+        cases: &[Case],
+        fields: &Map<String, Value>,
+    ) -> Result<Vec<Cell>> {
+        let server = Listening::start(&mut self.peer.server())?;
+        let tap = Tap::before(server.url())?;
+        let run = |case| {
+            let outcome = command::run(case, fields, tap.url(), self.era);
+            self.verdict(case, &outcome, &tap.take())
+        };
+        Ok(cases.iter().map(run).collect())
+    }
+
     fn judge(&self, case: &Case, lines: &Receiver<String>, tap: &Tap) -> Cell {
         let line = lines.recv_timeout(PATIENCE);
         let transcript = tap.take();
@@ -71,8 +88,12 @@ impl Pair<'_> {
                 return Cell::Wrong(format!("{what}\n{transcript}"));
             }
         };
+        self.verdict(case, &outcome, &transcript)
+    }
+
+    fn verdict(&self, case: &Case, outcome: &Outcome, transcript: &str) -> Cell {
         let known = differences::known(self.peer.name, self.role, self.era, &case.id);
-        match (case.complaint(&outcome), known) {
+        match (case.complaint(outcome), known) {
             (None, None) => Cell::Right,
             (Some(_), Some(known)) => Cell::Differs(known.why),
             (Some(complaint), None) => Cell::Wrong(format!("{complaint}\n{transcript}")),
