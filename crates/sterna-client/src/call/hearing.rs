@@ -44,13 +44,18 @@ pub(crate) struct Hearing<'a> {
     pub(crate) servant: Option<Servant>,
 }
 
+impl Hearing<'_> {
+    /// A session has one level for all, which may let through more than this
+    /// call wants.
+    fn wants(&self, level: &LoggingLevel, message: &LoggingMessageNotificationParams) -> bool {
+        self.servant.is_none() || level.admits(&message.level)
+    }
+}
+
 impl Ears for Hearing<'_> {
     fn hear(&self, method: &str, params: Option<&RawValue>) -> bool {
-        let Some(params) = params else {
-            return false;
-        };
-        match method {
-            methods::Progress::METHOD => {
+        match (method, params) {
+            (methods::Progress::METHOD, Some(params)) => {
                 let progress: Option<ProgressNotificationParams> =
                     serde_json::from_str(params.get()).ok();
                 let ours = progress.filter(|progress| progress.progress_token == self.token);
@@ -59,15 +64,21 @@ impl Ears for Hearing<'_> {
                 }
                 ours.is_some()
             }
-            methods::LoggingMessage::METHOD => {
-                if let Some((_, tell)) = &self.listeners.log
+            (methods::LoggingMessage::METHOD, Some(params)) => {
+                if let Some((level, tell)) = &self.listeners.log
                     && let Ok(message) = serde_json::from_str(params.get())
+                    && self.wants(level, &message)
                 {
                     tell(&message);
                 }
                 false
             }
-            _ => false,
+            _ => {
+                if let Some(servant) = &self.servant {
+                    servant.news.hear(method, params);
+                }
+                false
+            }
         }
     }
 

@@ -15,7 +15,7 @@ mod v1;
 pub(crate) use budget::Pacing;
 pub use build::Call;
 pub use cancel::CancelHandle;
-pub(crate) use hearing::{Hearing, Listeners};
+pub(crate) use hearing::{Hearing, Listeners, LogSink};
 pub use paused::{PausedCall, Step};
 pub use reply::Reply;
 pub(crate) use run::answer;

@@ -26,7 +26,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The server refuses, cannot be reached, or is one of before 2026-07-28.
+    /// The server refuses or cannot be reached, or it is one of before
+    /// 2026-07-28 that says nothing unasked.
     pub async fn listen(&self, filter: SubscriptionFilter) -> Result<Subscription, Error> {
         Subscription::open(self.core.clone(), filter).await
     }

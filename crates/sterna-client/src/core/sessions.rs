@@ -12,7 +12,7 @@ use crate::wire::Patience;
 
 impl Core {
     /// Asks in a session, once more if the server forgot it.
-    pub(super) async fn in_session<T: DeserializeOwned>(
+    pub(crate) async fn in_session<T: DeserializeOwned>(
         &self,
         session: &Session,
         about: &str,
@@ -23,6 +23,10 @@ impl Core {
         let mut opened = session.current().await?;
         let mut renewed = false;
         loop {
+            let _logger = match &listeners.log {
+                Some((level, tell)) => Some(session.log_to(&opened, level, tell).await),
+                None => None,
+            };
             let id = self.wire.next_id();
             let params = request(id)?;
             let method = params.method().as_str();

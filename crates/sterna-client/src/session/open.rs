@@ -1,32 +1,36 @@
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
-use sterna_protocol::capabilities::ClientCapabilities;
+use sterna_protocol::capabilities::{ClientCapabilities, ServerCapabilities};
 use sterna_protocol::http::MCP_PROTOCOL_VERSION;
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::jsonrpc::{Notification, Request, Untagged};
 use sterna_protocol::legacy::{self, InitializeRequestParams, InitializeResult, RootsCapability};
+use sterna_protocol::logging::LoggingLevel;
 use sterna_protocol::methods::{Notification as _, Request as _};
 use sterna_protocol::version::ProtocolVersion;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
+use super::news::News;
 use super::servant::Servant;
 use super::station;
 use crate::answers::Answers;
 use crate::error::{Error, Fault, printable};
+use crate::listen::Change;
 use crate::transport::MCP_SESSION_ID;
 use crate::wire::{Deaf, Patience, Wire};
 
 /// A session with a legacy server, opened anew when the server forgot it.
 #[derive(Debug)]
 pub(crate) struct Session {
-    wire: Arc<Wire>,
+    pub(super) wire: Arc<Wire>,
     answers: Answers,
     info: Implementation,
-    patience: Patience,
+    pub(super) patience: Patience,
     /// How many questions of the server are being answered.
     asking: Arc<AtomicUsize>,
     current: Mutex<Opened>,
@@ -34,6 +38,15 @@ pub(crate) struct Session {
     opening: tokio::sync::Mutex<()>,
     /// Listens to what the server says unasked.
     station: Mutex<JoinSet<()>>,
+    pub(crate) news: Arc<News>,
+    /// What the server can do.
+    pub(super) able: Mutex<ServerCapabilities>,
+    /// From which level up the server was asked for log messages.
+    pub(super) level: Mutex<Option<LoggingLevel>>,
+    /// How many want to hear of a resource.
+    pub(super) watched: Mutex<BTreeMap<String, usize>>,
+    /// What is said when nobody waits for the answer.
+    pub(super) asides: Mutex<JoinSet<()>>,
 }
 
 /// What requests of a session carry.
@@ -70,6 +83,11 @@ impl Session {
             }),
             opening: tokio::sync::Mutex::new(()),
             station: Mutex::new(JoinSet::new()),
+            news: Arc::new(News::new()),
+            able: Mutex::default(),
+            level: Mutex::default(),
+            watched: Mutex::default(),
+            asides: Mutex::default(),
         };
         let result = session.initialize().await?;
         Ok((session, result))
@@ -91,6 +109,7 @@ impl Session {
         let current = lock(&self.current).clone();
         if current.epoch == old.epoch && current.headers == old.headers {
             self.initialize().await?;
+            self.news.tell(Change::Reopened);
         }
         Ok(lock(&self.current).clone())
     }
@@ -103,6 +122,7 @@ impl Session {
             about: about.into(),
             headers,
             asking: self.asking.clone(),
+            news: self.news.clone(),
         }
     }
 
@@ -137,28 +157,41 @@ impl Session {
         }
         let ready = Notification::new(legacy::Initialized::METHOD, None::<()>);
         self.wire.tell(ready, headers.clone()).await?;
-        self.tune_in(headers.clone()).await;
+        lock(&self.able).clone_from(&result.capabilities.base);
+        lock(&self.level).take();
+        let nobody = self.answers.capabilities() == ClientCapabilities::default();
+        // Where nobody answers or listens, HTTP is spared the stream.
+        if nobody && self.wire.transport.has_headers() && !self.news.is_wanted() {
+            *lock(&self.station) = JoinSet::new();
+        } else {
+            self.tune_in(headers.clone()).await;
+        }
         *lock(&self.current) = Opened { headers, epoch };
         Ok(result)
+    }
+
+    /// Listens to what the server says unasked, if that is not being done;
+    /// whether it can be done.
+    pub(crate) async fn attend(&self) -> Result<bool, Error> {
+        let opened = self.current().await?;
+        while lock(&self.station).try_join_next().is_some() {}
+        let listening = !lock(&self.station).is_empty();
+        Ok(listening || self.tune_in(opened.headers).await)
     }
 
     /// Listens in the new session instead of the old one.
     ///
     /// A server may drop a question that it wants to ask there before anybody
-    /// listens, so this waits a moment for the stream to be open. Where nobody
-    /// answers questions, HTTP is spared the stream.
-    async fn tune_in(&self, headers: HeaderMap) {
-        let mut station = JoinSet::new();
-        let nobody = self.answers.capabilities() == ClientCapabilities::default();
-        if nobody && self.wire.transport.has_headers() {
-            *lock(&self.station) = station;
-            return;
-        }
+    /// listens, so this waits a moment for the stream to be open. Whether it
+    /// may be there.
+    async fn tune_in(&self, headers: HeaderMap) -> bool {
         let servant = self.servant("", headers);
         let (ready, tuned) = oneshot::channel();
+        let mut station = JoinSet::new();
         station.spawn(station::listen(self.wire.clone(), servant, ready));
         *lock(&self.station) = station;
-        tokio::time::timeout(TUNING, tuned).await.ok();
+        let tuned = tokio::time::timeout(TUNING, tuned).await;
+        !matches!(tuned, Ok(Ok(false)))
     }
 }
 
@@ -177,6 +210,6 @@ fn declared(capabilities: &ClientCapabilities) -> legacy::ClientCapabilities {
     declared
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

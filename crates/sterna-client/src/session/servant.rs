@@ -11,6 +11,7 @@ use sterna_protocol::jsonrpc::{
 use sterna_protocol::legacy::{ElicitRequestParams, ServerRequest};
 use sterna_protocol::result::EmptyResult;
 
+use super::news::News;
 use crate::answers::{Answers, Question};
 use crate::error::{Error, Fault};
 use crate::oauth::BoxFuture;
@@ -27,6 +28,8 @@ pub(crate) struct Servant {
     pub(crate) headers: HeaderMap,
     /// How many questions of the session are being answered.
     pub(crate) asking: Arc<AtomicUsize>,
+    /// Who hears what is about no request.
+    pub(crate) news: Arc<News>,
 }
 
 impl Servant {

@@ -10,19 +10,31 @@ use tokio::sync::oneshot;
 use super::servant::Servant;
 use crate::call::Pacing;
 use crate::error::ErrorKind;
+use crate::listen::Change;
 use crate::transport::Exchange;
 use crate::wire::{MOST_AT_ONCE, Wire};
 
-/// Answers what comes unasked, until the server has no such place any more.
+/// Answers what comes unasked and hands on what is told, until the server has
+/// no such place any more.
 ///
-/// `ready` hears of the first attempt to open the stream, however it ended.
-pub(super) async fn listen(wire: Arc<Wire>, servant: Servant, ready: oneshot::Sender<()>) {
+/// `ready` hears of the first attempt to open the stream: whether there may be
+/// one.
+pub(super) async fn listen(wire: Arc<Wire>, servant: Servant, ready: oneshot::Sender<bool>) {
     let mut pacing = Pacing::default();
     let mut ready = Some(ready);
     loop {
         let stream = wire.transport.overhear(servant.headers.clone()).await;
-        if let Some(ready) = ready.take() {
-            ready.send(()).ok();
+        let over = match &stream {
+            Ok(stream) => stream.is_none(),
+            // A server that does not want to be listened to is left alone.
+            Err(error) => error.kind() != ErrorKind::Unavailable,
+        };
+        match ready.take() {
+            Some(ready) => {
+                ready.send(!over).ok();
+            }
+            None if stream.is_ok() && !over => servant.news.tell(Change::Reopened),
+            None => {}
         }
         match stream {
             Ok(Some(exchange)) => {
@@ -30,13 +42,18 @@ pub(super) async fn listen(wire: Arc<Wire>, servant: Servant, ready: oneshot::Se
                     pacing.reset();
                 }
             }
-            Ok(None) => return,
-            // A server that does not want to be listened to is left alone.
-            Err(error) if error.kind() != ErrorKind::Unavailable => return,
-            Err(error) => tracing::debug!(%error, "the server's own stream is not there"),
+            Err(error) if !over => {
+                tracing::debug!(%error, "the server's own stream is not there");
+            }
+            Ok(None) | Err(_) => break,
+        }
+        // A pipe that has ended has no second stream; its next life is another session.
+        if !wire.transport.has_headers() {
+            break;
         }
         tokio::time::sleep(pacing.next()).await;
     }
+    servant.news.tell(None);
 }
 
 /// Follows one stream; whether anything came.
@@ -52,8 +69,13 @@ async fn attend(wire: &Wire, servant: &Servant, mut exchange: Exchange) -> bool 
             },
         };
         heard = true;
-        let Ok(Message::Request(request)) = Message::raw(&bytes) else {
-            continue;
+        let request = match Message::raw(&bytes) {
+            Ok(Message::Request(request)) => request,
+            Ok(Message::Notification(told)) => {
+                servant.news.hear(&told.method, told.params);
+                continue;
+            }
+            _ => continue,
         };
         // A server that asks more than this at once is not asking people.
         if replies.len() >= MOST_AT_ONCE {

@@ -57,6 +57,24 @@ pub(super) async fn connected_as(prepare: impl FnOnce(Builder) -> Builder) -> (C
     (client.unwrap(), far)
 }
 
+/// A connection to a server of 2025-11-25 with these capabilities.
+pub(super) async fn in_session(
+    capabilities: Value,
+    prepare: impl FnOnce(Builder) -> Builder,
+) -> (Client, Far) {
+    let (builder, mut far) = pair();
+    let connect = prepare(builder.era(Era::Legacy)).connect();
+    let (client, ()) = tokio::join!(connect, async {
+        let hello = far.read().await;
+        let info = json!({"name": "old", "version": "1"});
+        let result = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities,
+            "serverInfo": info});
+        far.result(&hello, result).await;
+        assert_eq!(far.read().await["method"], "notifications/initialized");
+    });
+    (client.unwrap(), far)
+}
+
 #[tokio::test]
 async fn answers_find_their_calls_in_whatever_order_they_come() {
     let (client, mut far) = connected().await;

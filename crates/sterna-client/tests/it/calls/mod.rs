@@ -7,6 +7,7 @@ mod eras;
 mod hostile;
 mod lines;
 mod listen;
+mod news;
 mod paused;
 mod real;
 mod resumption;

@@ -87,6 +87,13 @@ impl Scripted {
         these.cloned().collect()
     }
 
+    /// The requests without a message: those for the server's own stream.
+    pub(crate) fn streams(&self) -> Vec<Seen> {
+        let seen = self.seen.lock().unwrap();
+        let these = seen.iter().filter(|seen| seen.body.is_null());
+        these.cloned().collect()
+    }
+
     /// What was asked by `method`, in order.
     pub(crate) fn seen(&self, method: &str) -> Vec<Seen> {
         let seen = self.seen.lock().unwrap();

@@ -11,7 +11,7 @@ use sterna_protocol::elicitation::{ElicitAction, ElicitResult};
 use sterna_protocol::sampling::CreateMessageResult;
 use tokio::time::Instant;
 
-use super::lines::connected_as;
+use super::lines::{connected_as, in_session};
 use super::rounds::{asks, text};
 use super::scripted::{done, name_form};
 use super::tasks::task;
@@ -61,6 +61,37 @@ async fn the_deadline_counts_all_rounds_together() {
         assert_eq!(millis(since), 4000);
     });
     assert_eq!(ended.unwrap_err().kind(), ErrorKind::Spent);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_deadline_of_a_session_is_kept_whatever_progress_there_is() {
+    let (client, mut far) = in_session(json!({}), |builder| builder).await;
+    let call = client
+        .call("t")
+        .timeout(SECOND * 3)
+        .deadline(SECOND * 11)
+        .on_progress(|_| {});
+    let since = Instant::now();
+    let (ended, ()) = tokio::join!(call.into_future(), async {
+        let request = far.read().await;
+        let token = &request["params"]["_meta"]["progressToken"];
+        for sent in 0.. {
+            let params = json!({"progressToken": token, "progress": sent});
+            far.say(
+                json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}),
+            )
+            .await;
+            tokio::select! {
+                said = far.read() => {
+                    assert_eq!(said["method"], "notifications/cancelled");
+                    return;
+                }
+                () = tokio::time::sleep(SECOND * 2) => {}
+            }
+        }
+    });
+    assert_eq!(ended.unwrap_err().kind(), ErrorKind::Spent);
+    assert_eq!(millis(since), 11_000);
 }
 
 #[tokio::test(start_paused = true)]

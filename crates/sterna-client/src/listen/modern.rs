@@ -1,6 +1,3 @@
-//! Streams of changes that a server tells by itself.
-
-use std::fmt;
 use std::sync::Arc;
 
 use http::HeaderMap;
@@ -11,67 +8,26 @@ use sterna_protocol::result::Complete;
 use sterna_protocol::subscription::{
     SubscriptionFilter, SubscriptionsListenRequestParams, SubscriptionsListenResult,
 };
-use sterna_protocol::tasks::{self, DetailedTask};
+use sterna_protocol::tasks;
 
+use super::Change;
 use crate::call::Pacing;
-use crate::core::{Core, Spoken};
+use crate::core::Core;
 use crate::error::{Error, Fault};
 use crate::transport::Exchange;
 
-/// Something changed at the server.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Change {
-    /// The list of prompts.
-    Prompts,
-    /// The stream broke and was opened again: anything may have changed
-    /// meanwhile.
-    Reopened,
-    /// The resource at this address.
-    Resource(String),
-    /// The list of resources.
-    Resources,
-    /// A task, as it stands.
-    Task(Box<DetailedTask>),
-    /// The list of tools.
-    Tools,
-}
-
-/// A stream of changes; dropping it ends it.
-///
-/// # Examples
-///
-/// ```no_run
-/// # async fn example(client: sterna_client::Client) -> Result<(), sterna_client::Error> {
-/// use sterna_client::Change;
-/// use sterna_protocol::subscription::SubscriptionFilter;
-///
-/// let mut filter = SubscriptionFilter::default();
-/// filter.tools_list_changed = Some(true);
-/// let mut changes = client.listen(filter).await?;
-/// while let Some(change) = changes.next().await? {
-///     if change == Change::Tools {
-///         println!("{} tools", client.tools().all().await?.len());
-///     }
-/// }
-/// # Ok(())
-/// # }
-/// ```
-pub struct Subscription {
+/// A request whose answer is a stream, opened again when it breaks.
+pub(super) struct Stream {
     core: Arc<Core>,
     filter: SubscriptionFilter,
-    granted: SubscriptionFilter,
+    pub(super) granted: SubscriptionFilter,
     stream: Option<(RequestId, Exchange)>,
     pacing: Pacing,
     failures: u32,
 }
 
-impl Subscription {
-    pub(crate) async fn open(core: Arc<Core>, filter: SubscriptionFilter) -> Result<Self, Error> {
-        if let Spoken::Legacy(_) = &core.spoken {
-            let revision = "a revision before 2026-07-28".to_owned();
-            return Err(Fault::Unsupported(revision).into());
-        }
+impl Stream {
+    pub(super) async fn open(core: Arc<Core>, filter: SubscriptionFilter) -> Result<Self, Error> {
         let (stream, granted) = connect(&core, &filter).await?;
         Ok(Self {
             core,
@@ -83,26 +39,8 @@ impl Subscription {
         })
     }
 
-    /// What the server agreed to tell, which may be less than it was asked to
-    /// (SUB-C1).
-    pub fn granted(&self) -> &SubscriptionFilter {
-        &self.granted
-    }
-
-    /// The next change; `None` once the server has ended the stream on purpose.
-    ///
-    /// A stream that breaks is opened again, which shows as
-    /// [`Change::Reopened`].
-    ///
-    /// # Errors
-    ///
-    /// The server refuses the stream, or it could not be opened again several
-    /// times in a row. Calling again tries once more.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: nothing that came is lost.
-    pub async fn next(&mut self) -> Result<Option<Change>, Error> {
+    /// The next change, whatever it takes to get there.
+    pub(super) async fn next(&mut self) -> Result<Option<Change>, Error> {
         loop {
             let Some((id, exchange)) = &mut self.stream else {
                 return self.reopen().await.map(Some);
@@ -147,15 +85,6 @@ impl Subscription {
                 }
             }
         }
-    }
-}
-
-impl fmt::Debug for Subscription {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subscription")
-            .field("granted", &self.granted)
-            .field("open", &self.stream.is_some())
-            .finish_non_exhaustive()
     }
 }
 
