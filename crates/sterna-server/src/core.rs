@@ -32,8 +32,10 @@ pub(crate) struct Core {
     pub(crate) lists: Lists,
     /// The answer to `initialize`, but for the revision.
     pub(crate) hello: InitializeResult,
-    /// The lists as the older revisions have them.
+    /// The lists as 2025-11-25 has them.
     pub(crate) legacy_lists: Lists,
+    /// The lists as the revisions before have them.
+    pub(crate) older_lists: Lists,
     /// Whether sessions of the older revisions are served.
     pub(crate) legacy: bool,
     pub(crate) desk: Desk,
@@ -76,6 +78,11 @@ impl Core {
         tools
             .filter(|tool| tool.task.mode != TaskMode::Never)
             .map(|tool| tool.wire.name.as_str())
+    }
+
+    /// Whether any call can become a task.
+    pub(crate) fn runs_tasks(&self) -> bool {
+        self.tasks.is_some() && self.task_tools().next().is_some()
     }
 
     /// Whether anything completes arguments (COMP-S1).

@@ -15,6 +15,9 @@ use crate::handler::RequestError;
 /// Why a request has no result.
 #[derive(Debug)]
 pub(crate) enum Failure {
+    /// The tool is not to be called this way: as a task, or not as one. Says
+    /// which.
+    AsTask(&'static str),
     /// The client did not declare what the request needs.
     Capability(Box<ClientCapabilities>),
     /// The client has more questions open than it may.
@@ -64,6 +67,10 @@ impl Failure {
     pub(crate) fn to_wire(&self) -> (StatusCode, ErrorObject) {
         const BAD: StatusCode = StatusCode::BAD_REQUEST;
         match self {
+            Self::AsTask(why) => (
+                StatusCode::OK,
+                ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, *why),
+            ),
             Self::Capability(missing) => {
                 let missing = MissingRequiredClientCapability::new((**missing).clone());
                 (BAD, (&missing).into())

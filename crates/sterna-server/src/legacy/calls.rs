@@ -96,8 +96,14 @@ fn answer<T: MayFail + Serialize>(id: RequestId, outcome: Result<T, Failure>) ->
         Ok(result) if result.is_failed_tool() => Answer::done(id, &result).of_failed_tool(),
         Ok(result) => Answer::done(id, &result),
         Err(Failure::Tool(text)) => Answer::done(id, &CallToolResult::error(text)).of_failed_tool(),
-        Err(failure @ Failure::Forbidden(_)) => Answer::failed(Some(&id), &failure),
-        Err(failure) => Answer::refused(id, failure.to_legacy_wire()),
+        Err(failure) => refused(id, failure),
+    }
+}
+
+pub(super) fn refused(id: RequestId, failure: Failure) -> Answer {
+    match failure {
+        failure @ Failure::Forbidden(_) => Answer::failed(Some(&id), &failure),
+        failure => Answer::refused(id, failure.to_legacy_wire()),
     }
 }
 
@@ -107,15 +113,16 @@ pub(super) fn finish_tool(
     result: &mut CallToolResult,
 ) -> Result<(), Failure> {
     keep_promise(core, name, result)?;
-    // The older revisions know structured content that is an object and no other.
-    if !result
-        .structured_content
-        .as_ref()
-        .is_some_and(|content| content.is_object())
-    {
-        result.structured_content = None;
-    }
+    only_objects(result);
     Ok(())
+}
+
+/// The older revisions know structured content that is an object and no other.
+pub(super) fn only_objects(result: &mut CallToolResult) {
+    let content = &mut result.structured_content;
+    if !content.as_ref().is_some_and(|content| content.is_object()) {
+        *content = None;
+    }
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "one of the ways to finish")]

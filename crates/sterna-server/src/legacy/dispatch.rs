@@ -9,10 +9,11 @@ use http::{Extensions, Response, StatusCode};
 use sterna_protocol::jsonrpc::{DecodeError, ErrorResponse, Message, RequestId};
 use sterna_protocol::legacy::{ClientNotification, ClientRequest};
 use sterna_protocol::result::EmptyResult;
+use sterna_protocol::version::ProtocolVersion;
 
 use super::live::Answered;
 use super::session::Session;
-use super::{calls, line};
+use super::{calls, line, tasks};
 use crate::core::Core;
 use crate::edge::{Accepts, EdgeBody, Inbound, Outbox, Pass, Shutdown, outbox, reply};
 use crate::failure::Failure;
@@ -99,11 +100,40 @@ pub(super) async fn serve(post: Post, id: RequestId, request: ClientRequest) -> 
 async fn answer(post: Post, id: RequestId, request: ClientRequest) -> Option<Answer> {
     let method = request.method().as_str();
     let core = Arc::clone(&post.core);
-    let lists = &core.legacy_lists;
+    let lists = match post.session.version < ProtocolVersion::V2025_11_25 {
+        true => &core.older_lists,
+        false => &core.legacy_lists,
+    };
     let answered = match request {
         ClientRequest::CallTool(params) => {
+            let task = match tasks::decide(&core, &post.session, &params.name, params.task) {
+                Ok(task) => task,
+                Err(failure) => return Some(calls::refused(id, failure)),
+            };
             let wanted = Wanted::tool(&core, params.name, params.arguments);
-            return calls::run(post, id, wanted, params.meta, calls::finish_tool).await;
+            let Some(task) = task else {
+                return calls::run(post, id, wanted, params.meta, calls::finish_tool).await;
+            };
+            let created = tasks::begin(&post, wanted, task, params.meta).await;
+            created.map(|created| Answer::done(id.clone(), &created))
+        }
+        ClientRequest::GetTask(params) if tasks::has_tasks(&core, &post.session) => {
+            let shown = tasks::get(&post, &params.task_id).await;
+            shown.map(|task| Answer::done(id.clone(), &task))
+        }
+        ClientRequest::GetTaskPayload(params) if tasks::has_tasks(&core, &post.session) => {
+            return tasks::wait(post, id, &params.task_id).await;
+        }
+        ClientRequest::CancelTask(params) if tasks::has_tasks(&core, &post.session) => {
+            let shown = tasks::cancel(&post, &params.task_id).await;
+            shown.map(|task| Answer::done(id.clone(), &task))
+        }
+        ClientRequest::ListTasks(params)
+            if tasks::has_tasks(&core, &post.session) && tasks::has_name(post.pass.caller()) =>
+        {
+            let cursor = params.and_then(|params| params.cursor);
+            let listed = tasks::list(&post, cursor).await;
+            listed.map(|tasks| Answer::done(id.clone(), &tasks))
         }
         ClientRequest::GetPrompt(params) => {
             let wanted = Wanted::prompt(&core, params.name, params.arguments);

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use http::{HeaderValue, Response, StatusCode};
 use sterna_protocol::capabilities::{ClientCapabilities, ElicitationCapability};
 use sterna_protocol::jsonrpc::{Message, RequestId};
-use sterna_protocol::legacy::{ClientRequest, InitializeRequestParams};
+use sterna_protocol::legacy::{ClientRequest, InitializeRequestParams, InitializeResult};
 use sterna_protocol::version::ProtocolVersion;
 
 use super::session::Session;
 use super::v1::Agreed;
-use super::{FromClient, MCP_SESSION_ID, REVISIONS, refuse};
+use super::{FromClient, MCP_SESSION_ID, REVISIONS, refuse, tasks};
 use crate::core::Core;
 use crate::edge::{EdgeBody, Inbound};
 use crate::failure::Failure;
@@ -50,8 +50,7 @@ fn open(
     };
     let (answer, session) = match mint(core, inbound, &agreed) {
         Ok(session) => {
-            let mut result = core.hello.clone();
-            result.protocol_version = version;
+            let result = hello(core, inbound, version);
             (Answer::done(id, &result), Some(session))
         }
         Err(failure) => (Answer::refused(id, failure.to_legacy_wire()), None),
@@ -62,6 +61,21 @@ fn open(
         response.headers_mut().insert(MCP_SESSION_ID, session);
     }
     response
+}
+
+/// What this server offers, as far as the revision has it.
+fn hello(core: &Core, inbound: &Inbound, version: ProtocolVersion) -> InitializeResult {
+    let mut result = core.hello.clone();
+    if version < ProtocolVersion::V2025_11_25 {
+        result.capabilities.tasks = None;
+    }
+    if let Some(tasks) = &mut result.capabilities.tasks
+        && !tasks::has_name(inbound.pass.caller())
+    {
+        tasks.list = None;
+    }
+    result.protocol_version = version;
+    result
 }
 
 /// The id of the session, which holds what was agreed on.

@@ -12,10 +12,12 @@ use sterna_protocol::json::RawJson;
 use sterna_protocol::jsonrpc::{Request, RequestId};
 use sterna_protocol::legacy::{
     CancelledNotificationParams, CreateMessageRequestParams, ElicitRequestFormParams,
-    ElicitRequestUrlParams,
+    ElicitRequestUrlParams, RequestMeta, RequestParams,
 };
+use sterna_protocol::meta::RelatedTaskMetadata;
 use sterna_protocol::sse::Frame;
 use sterna_protocol::version::ProtocolVersion;
+use sterna_store::TaskId;
 use tokio::sync::oneshot;
 
 use super::live::{Answered, GONE, Live};
@@ -48,7 +50,7 @@ impl rounds::Line for Line {
             outbox: self.outbox.clone(),
             id: id.clone(),
         };
-        let event = self.write(id, request).ok_or(Failure::Internal)?;
+        let event = question(id, &self.version, request, None).ok_or(Failure::Internal)?;
         // A client that does not read what it is asked will not answer either.
         let sent = self.outbox.push(event.into());
         sent.map_err(|_| Failure::Crowded)?;
@@ -56,31 +58,52 @@ impl rounds::Line for Line {
     }
 }
 
-impl Line {
-    fn write(&self, id: RequestId, request: InputRequest) -> Option<Vec<u8>> {
-        let method = request.method();
-        let visit = id.to_string();
-        match request {
-            InputRequest::CreateMessage(request) => {
-                let params = CreateMessageRequestParams::from(request.params);
+/// A question as an event, with the task it belongs to; `None` if the older
+/// revisions have no such question.
+pub(super) fn question(
+    id: RequestId,
+    version: &ProtocolVersion,
+    request: InputRequest,
+    task: Option<TaskId>,
+) -> Option<Vec<u8>> {
+    let method = request.method();
+    let visit = id.to_string();
+    let meta = task.map(|task| {
+        let mut meta = RequestMeta::default();
+        meta.related_task = Some(RelatedTaskMetadata::new(task.to_string()));
+        meta
+    });
+    match request {
+        InputRequest::CreateMessage(request) => {
+            let mut params = CreateMessageRequestParams::from(request.params);
+            params.meta = meta;
+            Some(event(id, method, Some(params)))
+        }
+        InputRequest::Elicit(request) => match request.params {
+            ElicitRequestParams::Form(mut form) => {
+                if *version < ProtocolVersion::V2025_11_25 {
+                    form.mode = None;
+                }
+                let mut params = ElicitRequestFormParams::from(form);
+                params.meta = meta;
                 Some(event(id, method, Some(params)))
             }
-            InputRequest::Elicit(request) => match request.params {
-                ElicitRequestParams::Form(mut form) => {
-                    if self.version < ProtocolVersion::V2025_11_25 {
-                        form.mode = None;
-                    }
-                    Some(event(id, method, Some(ElicitRequestFormParams::from(form))))
-                }
-                ElicitRequestParams::Url(url) => {
-                    let params = ElicitRequestUrlParams::new(visit, url);
-                    Some(event(id, method, Some(params)))
-                }
-                _ => None,
-            },
-            InputRequest::ListRoots(_) => Some(event(id, method, None::<()>)),
+            ElicitRequestParams::Url(url) => {
+                let mut params = ElicitRequestUrlParams::new(visit, url);
+                params.meta = meta;
+                Some(event(id, method, Some(params)))
+            }
             _ => None,
+        },
+        InputRequest::ListRoots(_) => {
+            let params = meta.map(|meta| {
+                let mut params = RequestParams::default();
+                params.meta = Some(meta);
+                params
+            });
+            Some(event(id, method, params))
         }
+        _ => None,
     }
 }
 

@@ -120,6 +120,11 @@ impl Live {
         state.questions.clear();
     }
 
+    /// Whether nobody will answer any more.
+    pub(super) fn is_deaf(&self) -> bool {
+        self.lock().deaf
+    }
+
     /// Stops everything.
     pub(super) fn end(&self) {
         let state = std::mem::take(&mut *self.lock());

@@ -15,6 +15,7 @@ mod line;
 mod live;
 mod session;
 mod stream;
+mod tasks;
 mod v1;
 
 use std::sync::Arc;
@@ -22,19 +23,23 @@ use std::sync::Arc;
 use http::{HeaderName, HeaderValue, Method, Response, StatusCode};
 use serde_json::value::RawValue;
 use sterna_protocol::http::MCP_PROTOCOL_VERSION;
-use sterna_protocol::jsonrpc::{DecodeError, ErrorCode, ErrorObject, ErrorResponse, Message};
+use sterna_protocol::jsonrpc::{
+    DecodeError, ErrorCode, ErrorObject, ErrorResponse, Message, RequestId,
+};
 use sterna_protocol::legacy::{ClientNotification, ClientRequest};
 use sterna_protocol::version::ProtocolVersion;
 
 pub(crate) use desk::Desk;
 pub(crate) use era::{Era, era, stands_alone};
 pub(crate) use initialize::not_spoken;
+use live::Answered;
 pub(crate) use live::Live;
 use session::Session;
 
 use crate::auth::Caller;
 use crate::core::Core;
 use crate::edge::{EdgeBody, Inbound, reply};
+use crate::tasks::store_failed;
 
 /// What a client may send within a session.
 type FromClient<'a> = Message<'a, ClientRequest, ClientNotification, &'a RawValue>;
@@ -97,19 +102,40 @@ async fn post(core: Arc<Core>, inbound: Inbound, session: Session) -> Response<E
         }
         Ok(Message::Result(response)) => {
             let answer = Ok(response.result.get().to_owned());
-            dispatch::response(&core, &session, &response.id, answer);
-            reply::accepted()
+            answered(&core, &inbound, &session, &response.id, answer).await
         }
         Ok(Message::Error(response)) => {
-            if let Some(id) = &response.id {
-                dispatch::response(&core, &session, id, Err(response.error));
-            }
-            reply::accepted()
+            let Some(id) = &response.id else {
+                return reply::accepted();
+            };
+            answered(&core, &inbound, &session, id, Err(response.error)).await
         }
         Err(DecodeError::Batch) if session.version == ProtocolVersion::V2025_03_26 => {
             batch::answer(core, inbound, session).await
         }
         Err(error) => dispatch::unreadable(&error, &body, inbound.accepts),
+    }
+}
+
+/// Brings an answer of the client to who asked.
+async fn answered(
+    core: &Core,
+    inbound: &Inbound,
+    session: &Session,
+    id: &RequestId,
+    answer: Answered,
+) -> Response<EdgeBody> {
+    let question = tasks::Question::of(id).filter(|_| tasks::has_tasks(core, session));
+    let (Some(question), Some(tasks)) = (question, &core.tasks) else {
+        dispatch::response(core, session, id, answer);
+        return reply::accepted();
+    };
+    match tasks::answer(tasks, inbound.pass.caller(), question, answer).await {
+        Ok(()) => reply::accepted(),
+        Err(error) => {
+            store_failed(&error);
+            refuse(StatusCode::SERVICE_UNAVAILABLE, "The answer was not taken")
+        }
     }
 }
 

@@ -32,7 +32,7 @@ impl Session {
     /// The id of a new session; `None` if it cannot be sealed, which has been
     /// logged.
     pub(super) fn mint(core: &Core, caller: &Caller, agreed: &Agreed) -> Option<String> {
-        let minted = bind(core, caller).map(|binding| {
+        let minted = bind(core, caller, &TARGET).map(|binding| {
             let id = FlowId::mint(&binding, now(), &mut ThreadEntropy)?;
             let payload = v1::write(agreed);
             let draft = Draft::new(Flow::begin(id, now()), &payload)
@@ -51,7 +51,7 @@ impl Session {
     /// Reads the session id of `caller`; `None` if it is garbled, expired, or
     /// somebody else's. Which it was goes to the log.
     pub(super) fn open(core: &Core, caller: &Caller, id: &str) -> Option<Self> {
-        let binding = bind(core, caller)?;
+        let binding = bind(core, caller, &TARGET)?;
         let claims = match core.keys.current().open(id, &binding, now()) {
             Ok(claims) => claims,
             Err(reason) => {
@@ -87,16 +87,19 @@ impl Session {
     }
 }
 
-fn bind(core: &Core, caller: &Caller) -> Option<Binding> {
+/// Binds what is sealed to the caller and to what it is for.
+pub(super) fn bind(core: &Core, caller: &Caller, target: &Target<'_>) -> Option<Binding> {
     let caller = caller.principal();
     let principal = match (caller.issuer(), caller.subject()) {
         (Some(issuer), Some(subject)) => Principal::named(issuer, subject, caller.client()),
         _ => Principal::ANONYMOUS,
     };
-    let target = Target::new("initialize", "session");
-    Binding::new(&core.realm, &principal, &target, None).ok()
+    Binding::new(&core.realm, &principal, target, None).ok()
 }
 
 /// How long a session lasts. A day: whoever comes back later opens another, as
 /// every client does that is told 404.
 const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What a session id is for.
+const TARGET: Target<'static> = Target::new("initialize", "session");

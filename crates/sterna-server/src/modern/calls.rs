@@ -62,6 +62,7 @@ pub(super) async fn tool(
             meta: params.meta,
             tool: &wanted.target.name,
             arguments: wanted.input,
+            ttl: None,
             begun: None,
         };
         let answer = match tasks.create(&core, opening).await {

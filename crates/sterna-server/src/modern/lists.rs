@@ -7,14 +7,16 @@ use serde_json::{Map, Value, json};
 use sterna_protocol::caching::Cacheable;
 use sterna_protocol::caching::Caching;
 use sterna_protocol::discover::DiscoverResult;
+use sterna_protocol::legacy;
 use sterna_protocol::meta::ResultMeta;
 use sterna_protocol::result::Complete;
 use sterna_seal::{Binding, Draft, Flow, FlowId, Principal, Target, ThreadEntropy};
 
 use crate::core::Core;
 use crate::failure::Failure;
-use crate::offer::Offers;
+use crate::offer::{Offers, ToolEntry};
 use crate::rounds::now;
+use crate::tasks::TaskMode;
 
 /// Everything that is the same for every request.
 #[derive(Debug)]
@@ -33,25 +35,46 @@ impl Lists {
         meta: &ResultMeta,
     ) -> Self {
         let write = |member, items| List::write(member, items, page, &modern(caching, meta));
-        Self::of(offers, write)
+        Self::of(offers, |entry| Some(value(&entry.wire)), write)
     }
 
-    /// The lists as sessions of the older revisions see them.
+    /// The lists as sessions of 2025-11-25 see them, which know tasks.
     pub(crate) fn write_legacy(offers: &Offers, page: usize) -> Self {
+        Self::of_sessions(offers, page, |entry| {
+            let mut tool = legacy::Tool::from(entry.wire.clone());
+            tool.execution = entry.task.mode.execution();
+            Some(value(&tool))
+        })
+    }
+
+    /// The lists as sessions of the revisions before see them. What runs as a
+    /// task only is not for them.
+    pub(crate) fn write_older(offers: &Offers, page: usize) -> Self {
+        Self::of_sessions(offers, page, |entry| {
+            (entry.task.mode != TaskMode::Always).then(|| value(&entry.wire))
+        })
+    }
+
+    fn of_sessions(
+        offers: &Offers,
+        page: usize,
+        tool: impl Fn(&ToolEntry) -> Option<Value>,
+    ) -> Self {
         let plain = |items, member: &str| Map::from_iter([(member.to_owned(), items)]);
         let write = |member, mut items: Vec<Value>| {
             items.iter_mut().for_each(without_odd_output);
             List::write(member, items, page, &plain)
         };
-        Self::of(offers, write)
+        Self::of(offers, tool, write)
     }
 
-    fn of(offers: &Offers, write: impl Fn(&'static str, Vec<Value>) -> List) -> Self {
+    fn of(
+        offers: &Offers,
+        tool: impl Fn(&ToolEntry) -> Option<Value>,
+        write: impl Fn(&'static str, Vec<Value>) -> List,
+    ) -> Self {
         Self {
-            tools: write(
-                "tools",
-                offers.tools.iter().map(|tool| value(&tool.wire)).collect(),
-            ),
+            tools: write("tools", offers.tools.iter().filter_map(tool).collect()),
             prompts: write(
                 "prompts",
                 offers

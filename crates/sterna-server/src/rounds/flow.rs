@@ -187,6 +187,7 @@ async fn become_task<T>(
         meta: round.request.meta().clone(),
         tool: &round.target.name,
         arguments: (*round.input).clone(),
+        ttl: None,
         begun: Some((thread.flow.to_bytes(), journal)),
     };
     let created = tasks.create(&round.core, opening).await?;

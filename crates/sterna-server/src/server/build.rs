@@ -9,7 +9,9 @@ use sterna_protocol::capabilities::{
 };
 use sterna_protocol::discover::DiscoverResult;
 use sterna_protocol::json::JsonObject;
-use sterna_protocol::legacy::InitializeResult;
+use sterna_protocol::legacy::{
+    InitializeResult, ServerTaskRequests, ServerTasksCapability, ToolTasks,
+};
 use sterna_protocol::meta::ResultMeta;
 use sterna_protocol::version::ProtocolVersion;
 use sterna_seal::{Keyring, Realm, SharedKeyring, ThreadEntropy};
@@ -88,6 +90,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         info.clone(),
     );
     hello.instructions.clone_from(&instructions);
+    hello.capabilities.tasks = (store.is_some() && runs_tasks).then(session_tasks);
     let mut found = DiscoverResult::new(vec![ProtocolVersion::V2026_07_28], capabilities);
     found.instructions = instructions;
     let meta = ResultMeta::of(info.clone());
@@ -108,6 +111,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         lists: Lists::write(&offers, &config.caching, config.page, &meta),
         hello,
         legacy_lists: Lists::write_legacy(&offers, config.page),
+        older_lists: Lists::write_older(&offers, config.page),
         legacy: edge.legacy,
         desk: Desk::new(),
         keys,
@@ -181,6 +185,19 @@ fn declare(offers: &Offers, extensions: &Extensions) -> ServerCapabilities {
         declared.insert(id.to_string(), settings.clone());
     }
     capabilities
+}
+
+/// What sessions of 2025-11-25 can do with tasks.
+fn session_tasks() -> ServerTasksCapability {
+    let mut tools = ToolTasks::default();
+    tools.call = Some(JsonObject::new());
+    let mut requests = ServerTaskRequests::default();
+    requests.tools = Some(tools);
+    let mut tasks = ServerTasksCapability::default();
+    tasks.list = Some(JsonObject::new());
+    tasks.cancel = Some(JsonObject::new());
+    tasks.requests = Some(requests);
+    tasks
 }
 
 /// Extensions are spoken at 2026-07-28 alone.

@@ -1,10 +1,12 @@
 //! From a call to a task.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use sterna_flow::Journal;
 use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::tasks::CreateTaskResult;
-use sterna_store::{Entry, FlowId, Name, NewTask, TaskId};
+use sterna_store::{Entry, FlowId, Name, NewTask, Summary, TaskId};
 
 use super::failing::store_failed;
 use super::v1::Stored;
@@ -19,6 +21,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) meta: RequestMeta,
     pub(crate) tool: &'a str,
     pub(crate) arguments: Value,
+    /// How long the client wants the task to be kept.
+    pub(crate) ttl: Option<Duration>,
     /// The flow and what it has done, if it has begun.
     pub(crate) begun: Option<([u8; 16], &'a Journal)>,
 }
@@ -30,6 +34,14 @@ impl Tasks {
         core: &Core,
         opening: Opening<'_>,
     ) -> Result<CreateTaskResult, Failure> {
+        let summary = self.open(core, opening).await?;
+        let mut result = CreateTaskResult::new(self.head(&summary));
+        result.meta = Some(core.result_meta());
+        Ok(result)
+    }
+
+    /// Creates the task for a client of any era.
+    pub(crate) async fn open(&self, core: &Core, opening: Opening<'_>) -> Result<Summary, Failure> {
         let no_bytes = |error| {
             tracing::error!(target: "sterna::tasks", %error, "a task has no id");
             Failure::Internal
@@ -55,13 +67,13 @@ impl Tasks {
         task.journal = journal;
         let tool = core.offers.tools.get(opening.tool);
         let own_ttl = tool.and_then(|tool| tool.task.ttl);
-        task.ttl = own_ttl.or(self.config.ttl);
+        // A client may ask for less than that, not for more.
+        let longest = own_ttl.or(self.config.ttl);
+        task.ttl = [opening.ttl, longest].into_iter().flatten().min();
         let created = self.store.create(task).await;
         let summary = created.map_err(|error| store_failed(&error))?;
         self.fresh.notify_one();
-        let mut result = CreateTaskResult::new(self.head(&summary));
-        result.meta = Some(core.result_meta());
-        Ok(result)
+        Ok(summary)
     }
 }
 

@@ -21,13 +21,11 @@ pub(crate) fn extension() -> Extension {
 
 async fn get(request: Request, params: TaskRequestParams) -> Result<GetTaskResult, RequestError> {
     let (tasks, id) = find(&request, &params.task_id)?;
-    let owner = tasks.owner(request.caller());
-    let task = tasks.store.read(owner, id).await?.ok_or_else(unknown)?;
+    let found = tasks.find(request.caller(), id).await?;
+    let task = found.ok_or_else(unknown)?;
     Ok(GetTaskResult::new(tasks.detailed(&task)))
 }
 
-/// The first answer to a question counts; whatever answers nothing that is open
-/// is ignored (TASK-S16).
 async fn update(
     request: Request,
     params: UpdateTaskRequestParams,
@@ -46,21 +44,15 @@ async fn update(
             answers.push(Answer::new(key, response.into()));
         }
     }
-    let owner = tasks.owner(request.caller());
-    let answered = tasks.store.answer(owner, id, answers).await?;
+    let answered = tasks.answer(request.caller(), id, answers).await?;
     answered.ok_or_else(unknown)?;
-    tasks.fresh.notify_one();
-    tasks.touched();
     Ok(EmptyResult::default())
 }
 
 async fn cancel(request: Request, params: TaskRequestParams) -> Result<EmptyResult, RequestError> {
     let (tasks, id) = find(&request, &params.task_id)?;
-    let owner = tasks.owner(request.caller());
-    let cancelled = tasks.store.cancel(owner, id).await?;
+    let cancelled = tasks.cancel(request.caller(), id).await?;
     cancelled.ok_or_else(unknown)?;
-    tasks.fresh.notify_one();
-    tasks.touched();
     Ok(EmptyResult::default())
 }
 
@@ -69,8 +61,7 @@ fn find<'a>(request: &'a Request, id: &str) -> Result<(&'a Tasks, TaskId), Reque
     Ok((tasks, id.parse().map_err(|_| unknown())?))
 }
 
-/// TASK-S20, TASK-S22: one text for a task that never was, is no more, or is
-/// somebody else's.
-fn unknown() -> RequestError {
+/// One text, whatever the reason (TASK-S20, TASK-S22).
+pub(crate) fn unknown() -> RequestError {
     RequestError::invalid_params("Unknown task")
 }

@@ -7,7 +7,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::Serialize;
 use sterna_flow::{Asked, Build, Entry, Fingerprint, FlowId, Journal, Run, Way as FlowWay};
-use sterna_protocol::tool::CallToolResult;
 use sterna_store::{Claimed, Commit, Outcome, Phase, Question, Rest};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -162,12 +161,7 @@ pub(super) fn failed(failure: &Failure) -> Outcome {
     Outcome::Failed(json(&error))
 }
 
-/// The end of a task whose call has a result.
-pub(super) fn completed(result: &CallToolResult) -> Outcome {
-    Outcome::Completed(json(result))
-}
-
-fn json(value: &impl Serialize) -> Bytes {
+pub(super) fn json(value: &impl Serialize) -> Bytes {
     let bytes = serde_json::to_vec(value).expect("wire types have string keys only");
     bytes.into()
 }

@@ -4,6 +4,7 @@
 //! instance claim it, run its handler and commit every step before the handler
 //! sees it. A task that waits is put away whole, so that it costs nothing.
 
+mod access;
 mod config;
 mod create;
 mod desk;
@@ -34,10 +35,11 @@ pub use config::TaskConfig;
 pub use mode::TaskMode;
 
 pub(crate) use create::Opening;
-pub(crate) use extension::extension;
+pub(crate) use extension::{extension, unknown};
 pub(crate) use failing::store_failed;
 pub(crate) use pool::work;
 pub(crate) use ready::StoreReady;
+pub(crate) use show::payload;
 pub(crate) use watch::Watch;
 
 use crate::auth::Caller;

@@ -1,18 +1,23 @@
 use sterna_protocol::capabilities::{ClientCapabilities, ExtensionId};
+use sterna_protocol::legacy::{TaskSupport, ToolExecution};
 
 use crate::failure::Failure;
 
 /// Whether a tool runs as a task: work that is kept in a store, outlives its
 /// request and survives the machine.
+///
+/// A client asks for a task by declaring the tasks extension or, within a
+/// session of 2025-11-25, by sending `task` with its call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TaskMode {
-    /// Always. A client that does not declare the tasks extension is refused.
+    /// Always. A call that does not ask for a task is refused, and sessions of
+    /// the revisions that know no tasks do not see the tool.
     Always,
     /// Never; the client waits for the answer.
     #[default]
     Never,
-    /// For clients that declare the tasks extension. Others wait for the answer.
+    /// For calls that ask for it. Others wait for the answer.
     Optional,
 }
 
@@ -33,5 +38,17 @@ impl TaskMode {
                 Err(Failure::Capability(Box::new(needed)))
             }
         }
+    }
+
+    /// How 2025-11-25 says it; nothing for what it takes for granted.
+    pub(crate) fn execution(self) -> Option<ToolExecution> {
+        let support = match self {
+            Self::Always => TaskSupport::Required,
+            Self::Never => return None,
+            Self::Optional => TaskSupport::Optional,
+        };
+        let mut execution = ToolExecution::default();
+        execution.task_support = Some(support);
+        Some(execution)
     }
 }

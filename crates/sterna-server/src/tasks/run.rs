@@ -9,11 +9,12 @@ use bytes::Bytes;
 use sterna_flow::{Changes, Driver, Error, OpenQuestion, Outcome as Ending, PlugError, Remote};
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::tool::CallToolResult;
+use sterna_protocol::version::ProtocolVersion;
 use sterna_store::{Answer, Commit, Name, News, Outcome, Question, Rest, Rested};
 use tokio::time::{Instant, Sleep};
 
 use super::desk::Desk;
-use super::job::{Job, completed, failed};
+use super::job::{Job, failed, json};
 use super::keeper::{Keeper, Lost};
 use crate::call::Request;
 use crate::cx::{CANNOT_ASK, Envelope};
@@ -290,19 +291,29 @@ impl Work {
             Ending::Finished(mut result) => {
                 let finished = finish_tool(&self.job.core, &self.tool, &mut result);
                 End::Finished(match finished {
-                    Ok(()) => completed(&result),
+                    Ok(()) => self.outcome(&result),
                     Err(failure) => failed(&failure),
                 })
             }
-            // TASK-S24
             Ending::Failed(Failure::Tool(text)) => {
-                End::Finished(completed(&CallToolResult::error(text)))
+                End::Finished(self.outcome(&CallToolResult::error(text)))
             }
             Ending::Failed(failure) => End::Finished(failed(&failure)),
             Ending::Cancelled => End::Finished(Outcome::Cancelled),
             Ending::Shed(_) => End::HandedOver,
             Ending::Stopped(error) => self.stopped(&error),
             _ => End::Finished(failed(&Failure::Internal)),
+        }
+    }
+
+    /// What a result makes of the task: whether a tool that failed has
+    /// completed its task depends on the era (TASK-S24).
+    fn outcome(&self, result: &CallToolResult) -> Outcome {
+        let version = &self.request.meta().protocol_version;
+        let in_session = *version < ProtocolVersion::V2026_07_28;
+        match result.is_error {
+            Some(true) if in_session => Outcome::Failed(json(result)),
+            _ => Outcome::Completed(json(result)),
         }
     }
 

@@ -11,7 +11,7 @@ use super::instants::iso;
 
 impl Tasks {
     /// What every message about a task says.
-    pub(super) fn head(&self, summary: &Summary) -> WireTask {
+    pub(crate) fn head(&self, summary: &Summary) -> WireTask {
         let mut task = WireTask::new(summary.id.to_string(), iso(summary.created_at));
         task.last_updated_at = iso(summary.updated_at);
         task.status = match summary.status {
@@ -39,18 +39,24 @@ impl Tasks {
                 Some(result) => TaskState::Completed(result),
                 None => TaskState::Failed(unreadable()),
             },
-            Status::Failed => {
-                let error = payload(task).unwrap_or_else(unreadable);
-                // TASK-S23
-                head.status_message = Some(error.message.clone());
-                TaskState::Failed(error)
-            }
+            Status::Failed => match payload::<ErrorObject>(task) {
+                Some(error) => {
+                    // TASK-S23
+                    head.status_message = Some(error.message.clone());
+                    TaskState::Failed(error)
+                }
+                // TASK-S24: what a session takes for the task's failure is a result here.
+                None => match payload::<RawObject>(task) {
+                    Some(result) => TaskState::Completed(result),
+                    None => TaskState::Failed(unreadable()),
+                },
+            },
         };
         DetailedTask::new(head, state)
     }
 }
 
-fn payload<T: serde::de::DeserializeOwned>(task: &Task) -> Option<T> {
+pub(crate) fn payload<T: serde::de::DeserializeOwned>(task: &Task) -> Option<T> {
     let bytes = task.outcome.as_ref().and_then(Outcome::payload)?;
     serde_json::from_slice(bytes).ok()
 }

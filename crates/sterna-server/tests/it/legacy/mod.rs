@@ -6,13 +6,14 @@ mod eras;
 mod lists;
 mod sessions;
 mod streams;
+mod tasks;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 use sterna_server::edge::{Edge, EdgeBody};
-use sterna_server::{Mcp, Server};
+use sterna_server::{Mcp, Server, Service};
 use tower_service::Service as _;
 
 use crate::mcp::{Reply, keys};
@@ -29,7 +30,11 @@ pub(crate) struct Session {
 impl Session {
     /// An instance that nobody has talked to.
     pub(crate) fn none(server: Server) -> Self {
-        let service = server.keys(keys()).build().unwrap();
+        Self::at(server.keys(keys()).build().unwrap())
+    }
+
+    /// As `none`, of a server that was built elsewhere.
+    pub(crate) fn at(service: Service) -> Self {
         Self {
             edge: service.into_tower().unwrap(),
             id: None,

@@ -14,7 +14,7 @@ mod shedding;
 mod state;
 mod streaming;
 mod subscriptions;
-mod tasks;
+pub(crate) mod tasks;
 
 use std::sync::OnceLock;
 

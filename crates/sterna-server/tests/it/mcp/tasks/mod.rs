@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sterna_server::{Server, ServerConfig, TaskConfig};
+use sterna_server::{Server, ServerConfig, Service, TaskConfig};
 use sterna_store::{MemoryLimits, MemoryStore, Store, UnixMillis};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -38,18 +38,26 @@ impl Fleet {
 
     /// An instance that only serves requests.
     pub(crate) fn front(&self, server: Server) -> Client {
+        Client::at(self.built(server)).with_capabilities(capabilities())
+    }
+
+    /// As `front`, for whoever wants to talk to it.
+    pub(crate) fn built(&self, server: Server) -> Service {
         let server = server.keys(keys()).config(config());
-        let service = server.store(Arc::clone(&self.store)).build().unwrap();
-        Client::at(service).with_capabilities(capabilities())
+        server.store(Arc::clone(&self.store)).build().unwrap()
     }
 
     /// An instance that works too.
     pub(crate) fn instance(&mut self, server: Server) -> Client {
-        let server = server.keys(keys()).config(config());
-        let service = server.store(Arc::clone(&self.store)).build().unwrap();
+        Client::at(self.working(server)).with_capabilities(capabilities())
+    }
+
+    /// As `instance`, for whoever wants to talk to it.
+    pub(crate) fn working(&mut self, server: Server) -> Service {
+        let service = self.built(server);
         let working = service.clone();
         self.workers.spawn(async move { working.work().await });
-        Client::at(service).with_capabilities(capabilities())
+        service
     }
 
     /// Kills every worker where it stands.

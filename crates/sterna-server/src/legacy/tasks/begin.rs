@@ -1,0 +1,74 @@
+//! A call that asks to be a task.
+
+use std::time::Duration;
+
+use sterna_protocol::legacy::{CreateTaskResult, RequestMeta, TaskMetadata};
+use sterna_protocol::tool::CallToolResult;
+use sterna_protocol::version::ProtocolVersion;
+
+use super::{has_tasks, show};
+use crate::core::Core;
+use crate::failure::{Failure, Kind};
+use crate::handler::RequestError;
+use crate::legacy::dispatch::Post;
+use crate::legacy::session::Session;
+use crate::rounds::Wanted;
+use crate::tasks::{Opening, TaskMode};
+
+/// Whether a call of `tool` becomes a task, and how it asks for that.
+///
+/// # Errors
+///
+/// It asks for one and may not, or it does not and must.
+pub(in crate::legacy) fn decide(
+    core: &Core,
+    session: &Session,
+    tool: &str,
+    task: Option<TaskMetadata>,
+) -> Result<Option<TaskMetadata>, Failure> {
+    let Some(entry) = core.offers.tools.get(tool) else {
+        return Ok(None);
+    };
+    let mode = entry.task.mode;
+    if session.version < ProtocolVersion::V2025_11_25 {
+        // What is not in the list is not there.
+        return match mode {
+            TaskMode::Always => Err(Failure::Unknown(Kind::Tool)),
+            TaskMode::Never | TaskMode::Optional => Ok(None),
+        };
+    }
+    match (mode, task) {
+        (TaskMode::Always, None) => Err(Failure::AsTask("The tool runs as a task only")),
+        (TaskMode::Never, Some(_)) if has_tasks(core, session) => {
+            Err(Failure::AsTask("The tool does not run as a task"))
+        }
+        // A server that has declared no tasks does not see that it was asked for one.
+        (TaskMode::Never, _) => Ok(None),
+        (_, task) => Ok(task),
+    }
+}
+
+/// Creates the task, and answers when it is durable.
+pub(in crate::legacy) async fn begin(
+    post: &Post,
+    wanted: Result<Wanted<CallToolResult>, Failure>,
+    task: TaskMetadata,
+    sent: Option<RequestMeta>,
+) -> Result<CreateTaskResult, Failure> {
+    let wanted = wanted.map_err(|failure| match failure {
+        // Whoever waits for a task cannot read the result of a tool.
+        Failure::Tool(text) => Failure::Handler(RequestError::invalid_params(text)),
+        failure => failure,
+    })?;
+    let tasks = post.core.tasks.as_ref().ok_or(Failure::UnknownMethod)?;
+    let opening = Opening {
+        caller: post.pass.caller(),
+        meta: post.session.meta(sent),
+        tool: &wanted.target.name,
+        arguments: wanted.input,
+        ttl: task.ttl.map(Duration::from_millis),
+        begun: None,
+    };
+    let summary = tasks.open(&post.core, opening).await?;
+    Ok(CreateTaskResult::new(show::head(tasks, &summary)))
+}

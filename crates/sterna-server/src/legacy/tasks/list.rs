@@ -1,0 +1,72 @@
+//! `tasks/list`: a caller's own tasks, page by page.
+
+use sterna_protocol::legacy::ListTasksResult;
+use sterna_seal::{Draft, Flow, FlowId, Target, ThreadEntropy};
+use sterna_store::{Cursor, Page};
+
+use super::show;
+use crate::auth::Caller;
+use crate::core::Core;
+use crate::failure::Failure;
+use crate::legacy::dispatch::Post;
+use crate::legacy::session::bind;
+use crate::rounds::now;
+use crate::tasks::store_failed;
+
+/// Whether a caller can be told from others. Those who cannot share their
+/// tasks, and a list would give them to each other.
+pub(in crate::legacy) fn has_name(caller: &Caller) -> bool {
+    caller.principal().subject().is_some()
+}
+
+/// `tasks/list`.
+pub(in crate::legacy) async fn list(
+    post: &Post,
+    cursor: Option<String>,
+) -> Result<ListTasksResult, Failure> {
+    let (core, caller) = (&*post.core, post.pass.caller());
+    let tasks = core.tasks.as_ref().ok_or(Failure::UnknownMethod)?;
+    let page = match cursor {
+        None => Page::first(PAGE),
+        Some(cursor) => {
+            let cursor = open(core, caller, &cursor);
+            Page::after(cursor.ok_or(Failure::Params("cursor"))?, PAGE)
+        }
+    };
+    let listing = tasks.list(caller, page).await;
+    let listing = listing.map_err(|error| store_failed(&error))?;
+    let shown = listing.tasks.iter();
+    let mut result = ListTasksResult::new(shown.map(|task| show::head(tasks, task)).collect());
+    if let Some(next) = listing.next {
+        result.next_cursor = Some(seal(core, caller, &next).ok_or(Failure::Internal)?);
+    }
+    Ok(result)
+}
+
+fn seal(core: &Core, caller: &Caller, cursor: &Cursor) -> Option<String> {
+    let payload = cursor.to_string();
+    let flow = Flow::begin(FlowId::from_bytes([0; 16]), now());
+    let draft = Draft::new(flow, payload.as_bytes());
+    let binding = bind(core, caller, &TARGET)?;
+    let ring = core.keys.current();
+    let sealed = ring.seal(&draft, &binding, now(), &mut ThreadEntropy);
+    sealed
+        .inspect_err(|error| {
+            tracing::error!(target: "sterna::legacy", %error, "a cursor cannot be sealed");
+        })
+        .ok()
+        .map(|sealed| sealed.token)
+}
+
+fn open(core: &Core, caller: &Caller, cursor: &str) -> Option<Cursor> {
+    let binding = bind(core, caller, &TARGET)?;
+    let claims = core.keys.current().open(cursor, &binding, now()).ok()?;
+    let text = std::str::from_utf8(claims.content.inline()?).ok()?;
+    text.parse().ok()
+}
+
+/// What a cursor is for.
+const TARGET: Target<'static> = Target::new("tasks/list", "cursor");
+
+/// As many tasks as a person looks through at once.
+const PAGE: u32 = 50;

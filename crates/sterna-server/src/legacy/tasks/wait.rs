@@ -1,0 +1,117 @@
+//! `tasks/result`: waiting for what comes of a task, and being asked meanwhile.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use sterna_protocol::input::InputRequest;
+use sterna_protocol::jsonrpc::RequestId;
+use sterna_protocol::legacy::TaskStatusNotificationParams;
+use sterna_store::{Name, Status, Task};
+use tokio::time::Instant;
+
+use super::answer::Question;
+use super::show::{self, End};
+use super::{find, read};
+use crate::changes;
+use crate::edge::clock;
+use crate::failure::Failure;
+use crate::legacy::calls::refused;
+use crate::legacy::dispatch::Post;
+use crate::legacy::line;
+use crate::legacy::live::{GONE, Live, stop};
+use crate::modern::Answer;
+use crate::rounds::gate;
+
+/// Answers when the task has ended. `None` if the client took the request back;
+/// the task goes on all the same.
+pub(in crate::legacy) async fn wait(post: Post, id: RequestId, task: &str) -> Option<Answer> {
+    let live = match post.core.desk.live(post.session.key) {
+        Ok(live) => live,
+        Err(failure) => return Some(refused(id, failure)),
+    };
+    let stopped = live.begin(id.clone());
+    let waiting = tokio::time::timeout_at(post.deadline.into(), until_ended(&post, &live, task));
+    let ended = tokio::select! {
+        biased;
+        () = stop(stopped) => return None,
+        ended = waiting => ended.unwrap_or(Err(Failure::TimedOut)),
+    };
+    Some(match ended {
+        Ok(End::Result(result)) => Answer::done(id, &result),
+        Ok(End::Error(error)) => Answer::refused(id, error),
+        Err(failure) => refused(id, failure),
+    })
+}
+
+async fn until_ended(post: &Post, live: &Live, id: &str) -> Result<End, Failure> {
+    let (tasks, mut task) = find(post, id).await?;
+    let mut changed = tasks.changes();
+    let mut asked = HashSet::new();
+    let mut told = task.summary.status;
+    loop {
+        let looked_at = Instant::now();
+        if told != task.summary.status {
+            told = task.summary.status;
+            tell(
+                post,
+                TaskStatusNotificationParams::new(show::task(tasks, &task)),
+            );
+        }
+        if let Some(end) = show::end(&task) {
+            return Ok(end);
+        }
+        if told == Status::InputRequired && live.is_deaf() {
+            return Err(GONE);
+        }
+        ask(post, &task, &mut asked)?;
+        tokio::time::sleep_until(looked_at + SHORTEST_PAUSE).await;
+        tokio::select! {
+            () = tokio::time::sleep_until(looked_at + tasks.config.poll_interval) => {}
+            // The sender is in the server, which outlives its requests.
+            _ = changed.changed() => {}
+        }
+        changed.mark_unchanged();
+        task = read(post, tasks, task.summary.id).await?;
+    }
+}
+
+/// Puts to the client what it has not been asked on this stream.
+fn ask(post: &Post, task: &Task, asked: &mut HashSet<Name>) -> Result<(), Failure> {
+    if !post.accepts.events() {
+        // Without a stream nothing can be asked.
+        return Ok(());
+    }
+    for question in &task.questions {
+        let Ok(request) = serde_json::from_slice::<InputRequest>(&question.request) else {
+            continue;
+        };
+        // Another session of the caller may have begun the task, with a client that can do more.
+        let is_missing = gate::missing(&post.session.capabilities, &request).is_some();
+        if is_missing || !asked.insert(question.key.clone()) {
+            continue;
+        }
+        let charged = post.pass.charge_questions(1, clock::now());
+        charged.map_err(|refusal| Failure::Forbidden(Box::new(refusal)))?;
+        let question = Question {
+            task: task.summary.id,
+            key: question.key.clone(),
+        };
+        let id = question.id();
+        let event = line::question(id, &post.session.version, request, Some(question.task));
+        let event = event.ok_or(Failure::Internal)?;
+        let sent = post.outbox.push(event.into());
+        sent.map_err(|_| Failure::Crowded)?;
+    }
+    Ok(())
+}
+
+fn tell(post: &Post, params: TaskStatusNotificationParams) {
+    if post.accepts.events() {
+        let event = changes::event("notifications/tasks/status", &params);
+        // A client must not rely on it, so one that lags behind does without.
+        let _ = post.outbox.push(event.into());
+    }
+}
+
+/// A task is looked at a few times a second at most.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);

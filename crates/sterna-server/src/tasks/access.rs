@@ -1,0 +1,54 @@
+//! What callers do with their tasks, whichever dialect they speak.
+
+use sterna_store::{Answer, Answered, Error, Listing, Page, Status, Task, TaskId};
+use tokio::sync::watch::Receiver;
+
+use super::Tasks;
+use crate::auth::Caller;
+
+/// To each of these a task that never was, one that is no more and one that is
+/// somebody else's look the same: there is none (TASK-S20, TASK-S22).
+impl Tasks {
+    pub(crate) async fn find(&self, caller: &Caller, id: TaskId) -> Result<Option<Task>, Error> {
+        self.store.read(self.owner(caller), id).await
+    }
+
+    pub(crate) async fn list(&self, caller: &Caller, page: Page) -> Result<Listing, Error> {
+        self.store.list(self.owner(caller), page).await
+    }
+
+    /// Hands answers in. The first to a question counts; whatever answers
+    /// nothing that is open is ignored (TASK-S16).
+    pub(crate) async fn answer(
+        &self,
+        caller: &Caller,
+        id: TaskId,
+        answers: Vec<Answer>,
+    ) -> Result<Option<Answered>, Error> {
+        let answered = self.store.answer(self.owner(caller), id, answers).await?;
+        self.stir();
+        Ok(answered)
+    }
+
+    pub(crate) async fn cancel(
+        &self,
+        caller: &Caller,
+        id: TaskId,
+    ) -> Result<Option<Status>, Error> {
+        let cancelled = self.store.cancel(self.owner(caller), id).await?;
+        self.stir();
+        Ok(cancelled)
+    }
+
+    /// Hears when this instance has changed any task. Others change them too,
+    /// so that whoever waits looks now and then as well.
+    pub(crate) fn changes(&self) -> Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    /// Wakes workers and watchers.
+    fn stir(&self) {
+        self.fresh.notify_one();
+        self.touched();
+    }
+}
