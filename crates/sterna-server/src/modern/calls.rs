@@ -225,7 +225,10 @@ async fn serve<T: MayFail + Serialize + Send + 'static>(
     if let Some(ticket) = ticket {
         let left = match written(&core, outcome) {
             Ok(response) => ticket.leave(response).await,
-            Err(failure) => Err(failure),
+            Err(failure) => {
+                ticket.release().await;
+                Err(failure)
+            }
         };
         return match left {
             Ok(response) => Answer::cached(&id, &[&response]),

@@ -124,6 +124,17 @@ impl Ticket {
         }
     }
 
+    /// Lets the round go: it has no response, and the same retry may be played
+    /// again at once.
+    pub(crate) async fn release(&self) {
+        let mut entry = self.entry;
+        entry.length = Duration::ZERO;
+        // If it fails, the lease ends by itself.
+        if let Err(error) = self.store.enter_round(self.round, entry).await {
+            store_failed(&error);
+        }
+    }
+
     /// Writes the response down and gives what is to be sent: ours, or that of
     /// whoever took the round over.
     pub(crate) async fn leave(&self, response: Bytes) -> Result<Bytes, Failure> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use sterna_server::{Cx, Server, TaskMode, Tool, ToolError};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::super::accept;
 use super::{Fleet, said};
@@ -15,12 +16,20 @@ struct World {
     done: Mutex<Vec<&'static str>>,
     alive: AtomicUsize,
     tries: AtomicUsize,
+    tried: Mutex<Vec<Instant>>,
     gate: Notify,
 }
 
 impl World {
     fn did(&self, what: &'static str) {
         self.done.lock().unwrap().push(what);
+    }
+
+    /// Waits until exactly that was done.
+    async fn until(&self, done: &str) {
+        while self.done() != done {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
     }
 
     fn done(&self) -> String {
@@ -80,6 +89,39 @@ async fn hang(cx: Cx<'_>, (): ()) -> Result<&'static str, ToolError> {
     Ok("hung")
 }
 
+/// As `hang`, and goes on with a second step.
+async fn two(cx: Cx<'_>, (): ()) -> Result<&'static str, ToolError> {
+    let world = Arc::clone(cx.state::<Arc<World>>());
+    let _alive = Alive::new(&world);
+    let second = Arc::clone(&world);
+    cx.step("first", || async move {
+        world.did("begin");
+        world.gate.notified().await;
+        world.did("end");
+        Ok::<_, ToolError>(())
+    })
+    .await?;
+    cx.step("second", || async move {
+        second.did("second");
+        Ok::<_, ToolError>(())
+    })
+    .await?;
+    Ok("done")
+}
+
+/// Its step fails for now, twice.
+async fn transient(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    let world = Arc::clone(cx.state::<Arc<World>>());
+    let tries = cx.step("try", || async move {
+        world.tried.lock().unwrap().push(Instant::now());
+        match world.tries.fetch_add(1, Ordering::SeqCst) {
+            2 => Ok("third".to_owned()),
+            _ => Err(ToolError::new("not yet")),
+        }
+    });
+    Ok(tries.transient(|_| true).await?)
+}
+
 async fn flaky(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     let tries = cx
         .state::<Arc<World>>()
@@ -99,6 +141,8 @@ fn server(world: &Arc<World>) -> Server {
                 .task_ttl(Duration::from_secs(60)),
         )
         .offer(Tool::new("hang", "", hang).task(TaskMode::Always))
+        .offer(Tool::new("two", "", two).task(TaskMode::Always))
+        .offer(Tool::new("transient", "", transient).task(TaskMode::Always))
         .offer(Tool::new("flaky", "", flaky).task(TaskMode::Always))
 }
 
@@ -176,6 +220,68 @@ async fn work_of_a_dead_worker_is_taken_over_when_its_lease_ends() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_worker_that_was_overtaken_stops_when_it_wants_to_commit() {
+    let world = Arc::new(World::default());
+    let mut fleet = Fleet::new();
+    let client = fleet.instance(server(&world));
+    let task = client.begin("two", json!({})).await;
+    world.until("begin").await;
+    // The store's clock decides, and the first worker knows nothing of it.
+    fleet.skip(Duration::from_secs(60));
+    fleet.instance(server(&world));
+    world.until("begin begin").await;
+    // It has waited for longer, so it is the one that gets through.
+    world.gate.notify_one();
+    world.until("begin begin end").await;
+    while world.alive.load(Ordering::SeqCst) == 2 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert_eq!(client.look(&task).await["status"], "working");
+    world.gate.notify_one();
+    assert_eq!(said(&client.ended(&task).await), "done");
+    assert_eq!(world.done(), "begin begin end end second");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_was_overtaken_stops_when_it_wants_to_renew() {
+    let world = Arc::new(World::default());
+    let mut fleet = Fleet::new();
+    let client = fleet.instance(server(&world));
+    let task = client.begin("two", json!({})).await;
+    world.until("begin").await;
+    fleet.skip(Duration::from_secs(60));
+    fleet.instance(server(&world));
+    world.until("begin begin").await;
+    assert_eq!(world.alive.load(Ordering::SeqCst), 2);
+    // A third of a lease later at the latest.
+    tokio::time::sleep(Duration::from_secs(11)).await;
+    assert_eq!(world.alive.load(Ordering::SeqCst), 1);
+    world.gate.notify_one();
+    assert_eq!(said(&client.ended(&task).await), "done");
+    assert_eq!(world.done(), "begin begin end second");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_that_fails_for_now_is_tried_again_after_longer_and_longer_pauses() {
+    let world = Arc::new(World::default());
+    let mut fleet = Fleet::new();
+    let client = fleet.instance(server(&world));
+    let task = client.begin("transient", json!({})).await;
+    assert_eq!(said(&client.ended(&task).await), "third");
+    let tried = world.tried.lock().unwrap();
+    let pauses: Vec<_> = tried.windows(2).map(|two| two[1] - two[0]).collect();
+    // Whoever is due is found with the next look for work, two seconds later at most.
+    for (pause, least) in pauses.iter().zip([1, 2]) {
+        let least = Duration::from_secs(least);
+        assert!(
+            (least..least + Duration::from_secs(3)).contains(pause),
+            "{pauses:?}"
+        );
+    }
+    assert_eq!(pauses.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_long_step_keeps_its_lease() {
     let world = Arc::new(World::default());
     let mut fleet = Fleet::new();
@@ -247,7 +353,7 @@ async fn a_server_that_stops_hands_its_work_over_at_once() {
     client.edge.shutdown().begin();
     fleet.settled().await;
     world.gate.notify_one();
-    let since = tokio::time::Instant::now();
+    let since = Instant::now();
     let elsewhere = fleet.instance(server(&world));
     assert_eq!(said(&elsewhere.ended(&task).await), "hung");
     // Far less than what is left of the lease.

@@ -35,11 +35,20 @@ async fn big(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     Ok(format!("{sure} {length}"))
 }
 
+/// Breaks down when it is first answered.
+async fn stumble(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    let sure: String = cx.ask("sure", "Sure?").await?;
+    let before = cx.state::<Payments>().fetch_add(1, Ordering::SeqCst);
+    assert_ne!(before, 0, "on purpose");
+    Ok(format!("{sure} {before}"))
+}
+
 fn server(payments: &Payments) -> Server {
     Server::new("ledger", "1")
         .state(Payments::clone(payments))
         .tool("pay", "", pay)
         .tool("big", "", big)
+        .tool("stumble", "", stumble)
         .offer(Tool::new("single", "", pay).single_use())
 }
 
@@ -93,6 +102,20 @@ async fn an_effect_happens_once_though_its_round_is_played_twice() {
         assert_eq!(show(&reply.into_result()), "yes 1");
     }
     assert_eq!(payments.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_round_that_failed_is_played_again_at_once() {
+    let (fleet, payments) = (Fleet::new(), Payments::default());
+    let here = fleet.front(server(&payments).remember_rounds());
+    let there = fleet.front(server(&payments).remember_rounds());
+    let (params, asked) = ask(&here, "stumble").await;
+    let failed = here.retry("tools/call", &params, &asked, yes("yes")).await;
+    assert_eq!(failed.error(), r#"500 -32603 "Internal error""#);
+    let since = tokio::time::Instant::now();
+    let again = there.retry("tools/call", &params, &asked, yes("yes")).await;
+    assert_eq!(show(&again.into_result()), "yes 1");
+    assert!(since.elapsed() < std::time::Duration::from_secs(1));
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,6 +7,7 @@ mod rounds;
 mod watching;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -21,19 +22,30 @@ use super::{Client, keys};
 pub(crate) struct Fleet {
     pub(crate) store: Arc<dyn Store>,
     workers: JoinSet<()>,
+    /// How many milliseconds the store's clock is ahead.
+    ahead: Arc<AtomicI64>,
 }
 
 impl Fleet {
     pub(crate) fn new() -> Self {
         let begun = Instant::now();
+        let ahead = Arc::new(AtomicI64::new(0));
+        let skipped = Arc::clone(&ahead);
         let clock = move || {
-            let millis = begun.elapsed().as_millis();
-            UnixMillis::new(1_785_231_000_000 + i64::try_from(millis).unwrap())
+            let millis = i64::try_from(begun.elapsed().as_millis()).unwrap();
+            UnixMillis::new(1_785_231_000_000 + millis + skipped.load(Ordering::SeqCst))
         };
         Self {
             store: Arc::new(MemoryStore::new(MemoryLimits::default(), clock)),
             workers: JoinSet::new(),
+            ahead,
         }
+    }
+
+    /// Lets time pass for the store, and for nobody else.
+    pub(crate) fn skip(&self, time: Duration) {
+        let millis = i64::try_from(time.as_millis()).unwrap();
+        self.ahead.fetch_add(millis, Ordering::SeqCst);
     }
 
     /// An instance that only serves requests.
