@@ -112,10 +112,11 @@ pub struct RoundEntry {
     /// A digest of everything that makes this retry the same as another: the
     /// answers and the request they belong to.
     pub digest: [u8; 32],
-    /// Who wants to answer it. Entering again with the same one extends the
-    /// lease.
+    /// Who wants to answer it. Entering again with the same one sets the lease
+    /// anew.
     pub claimant: Claimant,
-    /// How long the claimant may be silent before another takes over.
+    /// How long the claimant may be silent before another takes over. Nothing
+    /// lets the round go at once.
     pub length: Duration,
     /// How long the response is kept.
     pub ttl: Duration,

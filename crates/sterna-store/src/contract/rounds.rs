@@ -1,5 +1,7 @@
 //! A round is answered once.
 
+use std::time::Duration;
+
 use super::Subject;
 use super::case::{Broken, cases, refused, same};
 use super::fixture::{HOUR, MINUTE, bytes, claimant, flow, together};
@@ -14,6 +16,7 @@ cases! { dyn Ledger:
     a_round_whose_owner_is_silent_is_taken_over,
     other_answers_are_refused_even_after_the_owner_died,
     an_owner_who_speaks_up_keeps_the_round,
+    an_owner_who_wants_no_time_lets_the_round_go_at_once,
     a_late_owner_can_not_answer_a_round_taken_over,
     a_response_stored_again_is_harmless,
     rounds_and_flows_do_not_mix,
@@ -171,6 +174,31 @@ async fn an_owner_who_speaks_up_keeps_the_round(
     )?;
     store
         .leave_round(ROUND, claimant(1), bytes("response"))
+        .await?;
+    Ok(())
+}
+
+async fn an_owner_who_wants_no_time_lets_the_round_go_at_once(
+    subject: Subject<dyn Ledger>,
+) -> Result<(), Broken> {
+    let store = subject.store();
+    store.enter_round(ROUND, arrival(1, 1)).await?;
+    let mut leaving = arrival(1, 1);
+    leaving.length = Duration::ZERO;
+    same(store.enter_round(ROUND, leaving).await?, Entered::Yours)?;
+    // What was answered still counts; who answers is open.
+    same(
+        store.enter_round(ROUND, arrival(2, 2)).await?,
+        Entered::Other,
+    )?;
+    same(
+        store.enter_round(ROUND, arrival(1, 3)).await?,
+        Entered::Yours,
+    )?;
+    let late = store.leave_round(ROUND, claimant(1), bytes("late")).await;
+    refused(late, ErrorKind::Fenced)?;
+    store
+        .leave_round(ROUND, claimant(3), bytes("response"))
         .await?;
     Ok(())
 }
