@@ -39,6 +39,7 @@ async fn main() -> anyhow::Result<()> {
     let now = SystemTime::now();
     let keys = SharedKeyring::from_file(args.key_file, now.into())?;
     let server = Server::new("fleet", env!("CARGO_PKG_VERSION"))
+        .tool("echo", "Says it again", echo)
         .tool("interview", "Asks one thing after the other", interview)
         .shared_keys(Arc::new(keys));
     let listener = TcpListener::bind(args.listen)?;
@@ -46,6 +47,15 @@ async fn main() -> anyhow::Result<()> {
     writeln!(std::io::stdout(), "listening on http://{address}/mcp")?;
     server.build()?.serve_on(listener, interrupted()).await?;
     Ok(())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Echo {
+    text: String,
+}
+
+async fn echo(_: Cx<'_>, args: Echo) -> String {
+    args.text
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -1,4 +1,4 @@
-"""The contract of examples/interop.rs, served by the Python SDK to both eras.
+"""The contract of examples/interop, served by the Python SDK to both eras.
 
     python server.py      prints "listening on URL"
 

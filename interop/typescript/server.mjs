@@ -1,4 +1,4 @@
-// The contract of examples/interop.rs, served by the TypeScript SDK to both eras.
+// The contract of examples/interop, served by the TypeScript SDK to both eras.
 //
 //   node server.mjs      prints "listening on URL"
 

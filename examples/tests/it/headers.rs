@@ -32,5 +32,7 @@ examples! {
     a_low_level_handler_keeps_its_own_state: "low_level",
     progress_and_logs_arrive_before_the_result: "progress",
     a_flow_survives_the_deployment_of_another_build: "rolling_upgrade",
+    a_client_starts_a_server_and_answers_it_on_its_standard_streams: "stdio",
+    a_reader_hears_of_a_change_and_of_the_end: "subscriptions",
     a_question_depends_on_the_answer_to_another: "update_work_item",
 }

@@ -5,4 +5,5 @@ mod fleet;
 mod headers;
 mod nginx;
 mod process;
+mod stdio;
 mod talk;

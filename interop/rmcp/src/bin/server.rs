@@ -1,4 +1,4 @@
-//! The contract of `examples/interop.rs`, served by the official Rust SDK.
+//! The contract of `examples/interop`, served by the official Rust SDK.
 //!
 //! ```text
 //! $ server

@@ -1,39 +1,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use sterna_seal::{Keyring, ThreadEntropy};
-use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-use crate::nginx::Nginx;
-use crate::process::Process;
+use super::{Fleet, Progress, served_by};
 use crate::talk::call;
-
-/// Rounds that have been answered, for whoever waits for more of them.
-#[derive(Default)]
-struct Progress {
-    rounds: AtomicUsize,
-    moved: Notify,
-}
-
-impl Progress {
-    fn step(&self) {
-        self.rounds.fetch_add(1, Ordering::SeqCst);
-        self.moved.notify_waiters();
-    }
-
-    async fn reach(&self, rounds: usize) {
-        loop {
-            let moved = self.moved.notified();
-            if self.rounds.load(Ordering::SeqCst) >= rounds {
-                return;
-            }
-            moved.await;
-        }
-    }
-}
 
 /// Plays one interview to its end; says which instance served each round.
 async fn play(balancer: &str, flow: usize, progress: &Progress) -> Vec<String> {
@@ -43,9 +15,7 @@ async fn play(balancer: &str, flow: usize, progress: &Progress) -> Vec<String> {
     let mut more = json!({});
     loop {
         let reply = call(balancer, "interview", &arguments, more).await;
-        // After a retry nginx names the one that failed first.
-        let by = reply.header("x-served-by").rsplit(", ").next().unwrap();
-        served.push(by.to_owned());
+        served.push(served_by(&reply));
         progress.step();
         let result = reply.result();
         if result["resultType"] != "input_required" {
@@ -66,21 +36,11 @@ async fn play(balancer: &str, flow: usize, progress: &Progress) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_flow_finishes_while_an_instance_dies_and_comes_back() {
-    let folder = tempfile::tempdir().unwrap();
-    let keys = folder.path().join("keys.toml");
-    let ring = Keyring::generate(&mut ThreadEntropy).unwrap();
-    std::fs::write(&keys, ring.to_toml().as_str()).unwrap();
-    let start = |listen: &str| {
-        let arguments = ["--key-file", keys.to_str().unwrap(), "--listen", listen];
-        Process::serve(env!("CARGO_BIN_EXE_fleet"), &arguments)
-    };
-    let (mut one, other) = (start("127.0.0.1:0"), start("127.0.0.1:0"));
-    let nginx = Nginx::in_front_of(&[&one.address, &other.address]).await;
-
+    let mut fleet = Fleet::start().await;
     let progress = Arc::new(Progress::default());
     let mut clients = JoinSet::new();
     for client in 0..8 {
-        let (balancer, progress) = (nginx.address.clone(), Arc::clone(&progress));
+        let (balancer, progress) = (fleet.nginx.address.clone(), Arc::clone(&progress));
         clients.spawn(async move {
             let mut served = Vec::new();
             for flow in (client..FLOWS).step_by(8) {
@@ -90,13 +50,13 @@ async fn every_flow_finishes_while_an_instance_dies_and_comes_back() {
         });
     }
     progress.reach(250).await;
-    one.kill();
+    fleet.one.kill();
     progress.reach(450).await;
-    let one = start(&one.address.clone());
+    fleet.restart_one();
     let served: Vec<_> = clients.join_all().await.concat();
 
     assert_eq!(served.len(), FLOWS);
-    for instance in [&one.address, &other.address] {
+    for instance in fleet.addresses() {
         let taken_over = served
             .iter()
             .filter(|rounds| rounds[0] != *instance && rounds.contains(instance));
@@ -108,11 +68,11 @@ async fn every_flow_finishes_while_an_instance_dies_and_comes_back() {
     let rounds: usize = served.iter().map(Vec::len).sum();
     assert_eq!(rounds, 800);
     // The one that came back has its place again.
-    let after: BTreeSet<_> = play(&nginx.address, 4, &progress)
+    let after: BTreeSet<_> = play(&fleet.nginx.address, 4, &progress)
         .await
         .into_iter()
         .collect();
-    assert!(after.contains(&one.address));
+    assert!(after.contains(&fleet.one.address));
 }
 
 const FLOWS: usize = 200;
