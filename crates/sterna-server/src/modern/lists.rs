@@ -1,5 +1,8 @@
 //! Lists and the answer to `server/discover`, written once.
 
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
 use bytes::Bytes;
 use ring::digest::{SHA256, digest};
 use serde::Serialize;
@@ -10,7 +13,9 @@ use sterna_protocol::discover::DiscoverResult;
 use sterna_protocol::legacy;
 use sterna_protocol::meta::ResultMeta;
 use sterna_protocol::result::Complete;
-use sterna_seal::{Binding, Draft, Flow, FlowId, Principal, Target, ThreadEntropy};
+use sterna_seal::{
+    Binding, Draft, Flow, FlowId, Keyring, Principal, Target, ThreadEntropy, UnixMillis,
+};
 
 use crate::core::Core;
 use crate::failure::Failure;
@@ -113,10 +118,34 @@ pub(crate) fn discover(result: DiscoverResult, caching: &Caching, meta: &ResultM
 /// A list in pages, in the order of registration (TOOL-S4).
 #[derive(Debug)]
 pub(crate) struct List {
-    /// Each a result without its closing brace, so that a cursor can follow.
-    pages: Vec<Bytes>,
+    pages: Vec<Page>,
     /// Which list this is, so that no cursor of another one fits.
     mark: [u8; 8],
+}
+
+#[derive(Debug)]
+struct Page {
+    /// A result without its closing brace, so that a cursor can follow.
+    text: Bytes,
+    /// The cursor of the page after this one, as it was last given out.
+    next: Mutex<Option<Cursor>>,
+}
+
+/// A cursor that serves for a while: sealing one costs as much as everything
+/// else that a list does, and it is the same for every caller.
+#[derive(Debug)]
+struct Cursor {
+    token: Arc<str>,
+    keys: Arc<Keyring>,
+    sealed_at: UnixMillis,
+}
+
+impl Cursor {
+    /// Whether it is as good as one that would be sealed with `keys` at `now`.
+    fn serves(&self, keys: &Arc<Keyring>, now: UnixMillis) -> bool {
+        let fresh = self.sealed_at <= now && now < self.sealed_at.after(REUSE);
+        fresh && Arc::ptr_eq(&self.keys, keys)
+    }
 }
 
 impl List {
@@ -131,14 +160,21 @@ impl List {
             text.pop();
             Bytes::from(text)
         };
-        let mut pages: Vec<Bytes> = items.chunks(page.max(1)).map(result).collect();
-        if pages.is_empty() {
-            pages.push(result(&[]));
+        let mut texts: Vec<Bytes> = items.chunks(page.max(1)).map(result).collect();
+        if texts.is_empty() {
+            texts.push(result(&[]));
         }
-        let all: Vec<u8> = pages.iter().flatten().copied().collect();
+        let all: Vec<u8> = texts.iter().flatten().copied().collect();
         let mut mark = [0; 8];
         mark.copy_from_slice(&digest(&SHA256, &all).as_ref()[..8]);
-        Self { pages, mark }
+        let page = |text| Page {
+            text,
+            next: Mutex::default(),
+        };
+        Self {
+            pages: texts.into_iter().map(page).collect(),
+            mark,
+        }
     }
 
     /// The page at `cursor`, and the cursor of the next one.
@@ -151,7 +187,7 @@ impl List {
         core: &Core,
         method: &'static str,
         cursor: Option<&str>,
-    ) -> Result<(&Bytes, Option<String>), Failure> {
+    ) -> Result<(&Bytes, Option<Arc<str>>), Failure> {
         let at = match cursor {
             None => 0,
             Some(cursor) => self
@@ -159,27 +195,40 @@ impl List {
                 .ok_or(Failure::Params("cursor"))?,
         };
         let page = self.pages.get(at).ok_or(Failure::Params("cursor"))?;
-        let next = at + 1;
-        if next == self.pages.len() {
-            return Ok((page, None));
+        if at + 1 == self.pages.len() {
+            return Ok((&page.text, None));
         }
-        Ok((page, Some(self.seal(core, method, next)?)))
+        let (keys, now) = (core.keys.current(), now());
+        let mut next = page.next.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cursor) = next.as_ref().filter(|cursor| cursor.serves(&keys, now)) {
+            return Ok((&page.text, Some(Arc::clone(&cursor.token))));
+        }
+        let binding = binding(core, method)?;
+        let cursor = next.insert(self.seal(&keys, &binding, at + 1, now)?);
+        Ok((&page.text, Some(Arc::clone(&cursor.token))))
     }
 
-    fn seal(&self, core: &Core, method: &'static str, page: usize) -> Result<String, Failure> {
+    fn seal(
+        &self,
+        keys: &Arc<Keyring>,
+        binding: &Binding,
+        page: usize,
+        now: UnixMillis,
+    ) -> Result<Cursor, Failure> {
         let page = u32::try_from(page).map_err(|_| Failure::Internal)?;
         let mut payload = self.mark.to_vec();
         payload.extend_from_slice(&page.to_be_bytes());
-        let flow = Flow::begin(FlowId::from_bytes([0; 16]), now());
+        let flow = Flow::begin(FlowId::from_bytes([0; 16]), now);
         let draft = Draft::new(flow, &payload);
-        let binding = binding(core, method)?;
-        let sealed = core
-            .keys
-            .current()
-            .seal(&draft, &binding, now(), &mut ThreadEntropy);
-        sealed.map(|sealed| sealed.token).map_err(|error| {
+        let sealed = keys.seal(&draft, binding, now, &mut ThreadEntropy);
+        let sealed = sealed.map_err(|error| {
             tracing::error!(target: "sterna::server", %error, "a cursor cannot be sealed");
             Failure::Internal
+        })?;
+        Ok(Cursor {
+            token: sealed.token.into(),
+            keys: Arc::clone(keys),
+            sealed_at: now,
         })
     }
 
@@ -227,4 +276,29 @@ fn value(wire: &impl Serialize) -> Value {
 
 fn text(wire: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(wire).expect("wire types have string keys only")
+}
+
+/// A small part of the hour for which a cursor is good, so that whoever gets
+/// one has nearly all of it left.
+const REUSE: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_serves_for_a_minute_and_with_the_keys_it_was_sealed_with() {
+        let keys = || Arc::new(Keyring::generate(&mut ThreadEntropy).unwrap());
+        let (ours, reloaded) = (keys(), keys());
+        let cursor = Cursor {
+            token: "s1.".into(),
+            keys: Arc::clone(&ours),
+            sealed_at: UnixMillis::new(1_000_000),
+        };
+        let serves = |keys, now| cursor.serves(keys, UnixMillis::new(now));
+        assert!(serves(&ours, 1_000_000) && serves(&ours, 1_059_999));
+        assert!(!serves(&ours, 999_999), "the clock was set back");
+        assert!(!serves(&ours, 1_060_000));
+        assert!(!serves(&reloaded, 1_000_000));
+    }
 }
