@@ -107,7 +107,12 @@ impl ElicitContent {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
-        serde_json::from_value(serde_json::to_value(self)?)
+        // Text is the shorter way, but it is refused in words that speak of
+        // lines and columns, and these words are for whoever filled the form in.
+        match serde_json::from_slice(&serde_json::to_vec(self)?) {
+            Ok(form) => Ok(form),
+            Err(_) => serde_json::from_value(serde_json::to_value(self)?),
+        }
     }
 }
 

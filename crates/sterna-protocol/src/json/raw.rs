@@ -40,6 +40,11 @@ impl RawJson {
         self.0.get()
     }
 
+    /// The JSON text, without line breaks and without a copy.
+    pub fn into_string(self) -> String {
+        Box::<str>::from(self.0).into_string()
+    }
+
     /// Reads the text as a `T`, which may borrow from it.
     ///
     /// # Errors

@@ -15,6 +15,11 @@ impl RawObject {
         self.0.as_str()
     }
 
+    /// The JSON text, without line breaks and without a copy.
+    pub fn into_string(self) -> String {
+        self.0.into_string()
+    }
+
     /// Reads the object as a `T`, which may borrow from it.
     ///
     /// # Errors
@@ -81,6 +86,7 @@ mod tests {
         }
         let object: RawObject = serde_json::from_str(r#" { "a": 1 } "#).unwrap();
         assert_eq!(object.as_str(), r#"{ "a": 1 }"#);
+        assert_eq!(object.into_string(), r#"{ "a": 1 }"#);
         assert_eq!(RawObject::default().as_str(), "{}");
     }
 }

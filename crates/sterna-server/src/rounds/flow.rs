@@ -8,6 +8,7 @@ use sterna_flow::{
 };
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::input::{InputRequests, InputRequired};
+use sterna_protocol::json::RawJson;
 use sterna_protocol::result::Outcome;
 use sterna_seal::{OpenError, Part};
 
@@ -28,9 +29,8 @@ pub(super) async fn play<T: Send + 'static>(
     handler: &Straight<T>,
 ) -> Result<Played<T>, Failure> {
     let thread = Thread::take_up(&round).await?;
-    let before = Before::read(&thread, &round)?;
-    let mut answers = client_answers(&mut round, &before.journal)?;
-    let mut journal = before.journal.clone();
+    let (before, mut journal) = Before::read(&thread, &round)?;
+    let mut answers = client_answers(&mut round, &journal)?;
     loop {
         let mut driver = start(&round, &thread, &before, journal, handler)?;
         let at = flow_now();
@@ -77,30 +77,29 @@ pub(super) async fn play<T: Send + 'static>(
     }
 }
 
-/// What the rounds before have left.
+/// What the rounds before have left, besides their journal.
 struct Before {
-    journal: Journal,
     build: Build,
     sheds: u8,
     trace: [u8; 16],
 }
 
 impl Before {
-    fn read(thread: &Thread, round: &Round) -> Result<Self, Failure> {
+    fn read(thread: &Thread, round: &Round) -> Result<(Self, Journal), Failure> {
         let Some(kept) = thread.kept(round)? else {
-            return Ok(Self {
-                journal: Journal::new(),
+            let begins = Self {
                 build: Build::Same,
                 sheds: 0,
                 trace: thread.trace(round),
-            });
+            };
+            return Ok((begins, Journal::new()));
         };
         let Carried::Journal(bytes) = kept.carried else {
             return Err(refused(&round.core, OpenError::Unreadable));
         };
-        let journal = Journal::decode(bytes, &round.core.limits);
-        Ok(Self {
-            journal: journal.map_err(|_| refused(&round.core, OpenError::Unreadable))?,
+        let journal = Journal::decode(bytes, &round.core.limits)
+            .map_err(|_| refused(&round.core, OpenError::Unreadable))?;
+        let before = Self {
             build: if kept.build == round.core.build {
                 Build::Same
             } else {
@@ -108,7 +107,8 @@ impl Before {
             },
             sheds: kept.sheds,
             trace: kept.trace,
-        })
+        };
+        Ok((before, journal))
     }
 }
 
@@ -121,14 +121,13 @@ fn client_answers(round: &mut Round, journal: &Journal) -> Result<Vec<(String, B
             .iter()
             .any(|asked| asked.key.as_str() == key)
     };
-    let answers = only(&responses, asked)?;
-    let owned = |(key, answer): (&str, &sterna_protocol::json::RawJson)| {
-        (
-            key.to_owned(),
-            Bytes::copy_from_slice(answer.as_str().as_bytes()),
-        )
+    let owned = |(key, answer): (&str, &RawJson)| {
+        let answer = Bytes::copy_from_slice(answer.as_str().as_bytes());
+        (key.to_owned(), answer)
     };
-    Ok(answers.iter().map(owned).collect())
+    only(&responses, asked)
+        .map(|answer| answer.map(owned))
+        .collect()
 }
 
 fn start<T: Send + 'static>(

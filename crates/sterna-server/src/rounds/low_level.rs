@@ -7,7 +7,7 @@ use std::task::Poll;
 
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::input::{InputRequired, InputResponses};
-use sterna_protocol::json::JsonObject;
+use sterna_protocol::json::{JsonObject, RawJson};
 use sterna_protocol::result::Outcome;
 use sterna_seal::OpenError;
 
@@ -29,7 +29,9 @@ pub(super) async fn play<T: Send + 'static>(
             Carried::Author { asked, state } => {
                 // MRTR-S14: answers nobody asked for are ignored.
                 let asked = |key: &str| asked.iter().any(|asked| asked == key);
-                let answers = only(&responses, asked)?;
+                let answers = only(&responses, asked)
+                    .map(|answer| answer.map(|(key, answer)| (key, answer.clone())));
+                let answers = answers.collect::<Result<_, _>>()?;
                 (answers, Some(Arc::from(&*state)), kept.trace)
             }
             Carried::Journal(_) => return Err(refused(&round.core, OpenError::Unreadable)),
@@ -92,15 +94,12 @@ async fn ask<T>(
 pub(super) fn only(
     responses: &InputResponses,
     asked: impl Fn(&str) -> bool,
-) -> Result<JsonObject, Failure> {
-    let mut answers = JsonObject::new();
-    for (key, answer) in responses.iter().filter(|(key, _)| asked(key)) {
-        if !answer.is_object() {
-            return Err(Failure::Params("inputResponses"));
-        }
-        answers.insert(key, answer.clone());
-    }
-    Ok(answers)
+) -> impl Iterator<Item = Result<(&str, &RawJson), Failure>> {
+    let answers = responses.iter().filter(move |(key, _)| asked(key));
+    answers.map(|(key, answer)| match answer.is_object() {
+        true => Ok((key, answer)),
+        false => Err(Failure::Params("inputResponses")),
+    })
 }
 
 fn all(responses: &InputResponses) -> JsonObject {

@@ -42,10 +42,7 @@ impl Wanted<CallToolResult> {
             let text = format!("The arguments are not valid: {problem}");
             return Err(Failure::Tool(text));
         }
-        let arguments = arguments.map_or_else(
-            || "{}".to_owned(),
-            |arguments| arguments.as_str().to_owned(),
-        );
+        let arguments = arguments.map_or_else(|| "{}".to_owned(), RawObject::into_string);
         Ok(Self {
             target: Target {
                 method: "tools/call",
