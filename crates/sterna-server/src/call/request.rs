@@ -11,6 +11,7 @@ use sterna_protocol::meta::RequestMeta;
 use crate::auth::Caller;
 use crate::changes::Changes;
 use crate::core::Core;
+use crate::cx::Posed;
 use crate::edge::Pass;
 use crate::form::NotAForm;
 use crate::rounds::{Reporter, gate};
@@ -36,6 +37,8 @@ pub(crate) struct Facts {
     pub(crate) place: OnceLock<Place>,
     /// Whether the call may go on as a task, and whether it wants to.
     pub(crate) becoming: Becoming,
+    /// The questions that wait to be brought to the client.
+    pub(crate) posed: Posed,
 }
 
 /// Where a request stands in its flow.
@@ -149,6 +152,10 @@ impl Request {
     /// Whether the call wants to go on as a task.
     pub(crate) fn wants_task(&self) -> bool {
         self.0.becoming.wanted.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn posed(&self) -> &Posed {
+        &self.0.posed
     }
 
     pub(crate) fn meta(&self) -> &RequestMeta {

@@ -1,6 +1,7 @@
 //! What a handler is given: the flow's context and the verbs of MCP on it.
 
 mod ask;
+mod posed;
 mod question;
 mod refused;
 mod script;
@@ -19,14 +20,15 @@ use sterna_protocol::sampling::{CreateMessageRequestParams, CreateMessageResult}
 use sterna_protocol::uri::Uri;
 
 pub use ask::Ask;
-pub(crate) use question::{CANNOT_ASK, Envelope};
+pub(crate) use posed::Posed;
+pub(crate) use question::CANNOT_ASK;
 pub use refused::Refused;
 pub use script::Script;
 
 use crate::auth::Caller;
 use crate::call::Request;
 use crate::form::Form;
-use question::{Question, Reader};
+use question::{Question, Subject};
 
 /// A handler's way to ask the client, on top of everything that
 /// [`sterna_flow::Cx`] remembers: steps, effects, time and randomness.
@@ -83,16 +85,15 @@ impl<'a> Cx<'a> {
                 return Ask::never();
             }
         };
-        let params = ElicitRequestFormParams::new(message, form.schema(key));
-        let reader = Reader::form(form, key);
-        self.put(key, InputRequest::elicit(params), reader)
+        self.put(key, Subject::form(form, key, message.into()))
     }
 
     /// Asks the user to agree: `true` if they do, `false` if they decline.
     #[track_caller]
     pub fn confirm(&self, key: &str, message: impl Into<String>) -> Ask<'a, bool> {
         let params = ElicitRequestFormParams::new(message, FormSchema::new());
-        self.put(key, InputRequest::elicit(params), Reader::CONFIRM)
+        let request = InputRequest::elicit(params);
+        self.put(key, Subject::whole(request, question::confirmed))
     }
 
     /// Sends the user to `url`, for what must not pass through the client:
@@ -104,30 +105,28 @@ impl<'a> Cx<'a> {
     #[track_caller]
     pub fn ask_url(&self, key: &str, message: impl Into<String>, url: Uri) -> Ask<'a, ()> {
         let params = ElicitRequestUrlParams::new(message, url);
-        self.put(key, InputRequest::elicit(params), Reader::VISIT)
+        let request = InputRequest::elicit(params);
+        self.put(key, Subject::whole(request, question::visited))
     }
 
     /// Has the client's model write something.
     #[track_caller]
     pub fn sample(&self, key: &str, script: impl Into<Script>) -> Ask<'a, CreateMessageResult> {
         let params: CreateMessageRequestParams = script.into().0;
-        self.put(key, InputRequest::create_message(params), Reader::SAMPLE)
+        let request = InputRequest::create_message(params);
+        self.put(key, Subject::whole(request, question::sampled))
     }
 
     /// Asks for the places the client works on.
     #[track_caller]
     pub fn roots(&self, key: &str) -> Ask<'a, Vec<Root>> {
-        self.put(key, InputRequest::list_roots(), Reader::ROOTS)
+        let request = InputRequest::list_roots();
+        self.put(key, Subject::whole(request, question::listed))
     }
 
     #[track_caller]
-    fn put<T: Send + 'static>(
-        &self,
-        key: &str,
-        request: InputRequest,
-        reader: Reader<T>,
-    ) -> Ask<'a, T> {
-        let question = Question::new(request, reader);
+    fn put<T: Send + 'static>(&self, key: &str, subject: Subject<T>) -> Ask<'a, T> {
+        let question = Question::new(subject, self.request.clone());
         let fallback = question.fallback();
         Ask::new(self.flow.ask(key, question), fallback)
     }

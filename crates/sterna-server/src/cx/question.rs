@@ -1,105 +1,122 @@
-//! Questions as the flow carries them: opaque bytes out, opaque bytes in.
+//! Questions as the flow knows them.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use sterna_flow::{Digest, Fingerprint, Pin, Rejected};
-use sterna_protocol::elicitation::{ElicitContent, ElicitRequestParams, ElicitResult};
+use sterna_protocol::elicitation::{
+    ElicitContent, ElicitRequestFormParams, ElicitRequestParams, ElicitResult,
+};
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::roots::{ListRootsResult, Root};
 use sterna_protocol::sampling::CreateMessageResult;
 
 use super::Refused;
+use super::posed::Envelope;
+use crate::call::Request;
 use crate::form::Form;
 
 /// A question whose good answer becomes a `T`.
 pub(crate) struct Question<T> {
-    request: InputRequest,
-    /// The request as JSON, written when it is first needed.
-    text: OnceLock<Vec<u8>>,
-    reader: Reader<T>,
+    subject: Subject<T>,
     has_fallback: Arc<AtomicBool>,
+    /// Of the handler that asks.
+    request: Request,
 }
 
-/// How an answer is read.
-pub(super) enum Reader<T> {
+/// What is asked, and how an answer is read.
+pub(super) enum Subject<T> {
+    /// A form of the program, which is put together when it is sent: in a
+    /// replay that is never.
     Form {
         form: Arc<Form>,
         key: String,
+        message: String,
         read: ReadForm<T>,
     },
-    /// An answer whose type says all, made a `T` by the function.
-    Plain(fn(&[u8]) -> Read<T>),
+    /// Anything else; the type of its answer says all.
+    Whole(Box<InputRequest>, ReadAnswer<T>),
 }
 
 type ReadForm<T> = fn(&Form, &str, &ElicitContent) -> serde_json::Result<T>;
+type ReadAnswer<T> = fn(&[u8]) -> Read<T>;
 
 /// An answer, a refusal, or nothing that answers the question.
 type Read<T> = Result<Result<T, Refused>, Rejected>;
 
-impl<T: DeserializeOwned> Reader<T> {
-    /// Reads what was filled into `form`, shown under `key`.
-    pub(super) fn form(form: Arc<Form>, key: &str) -> Self {
+impl<T: DeserializeOwned> Subject<T> {
+    /// Shows `form` under `key` and reads what is filled in.
+    pub(super) fn form(form: Arc<Form>, key: &str, message: String) -> Self {
         Self::Form {
             form,
             key: key.to_owned(),
+            message,
             read: Form::read,
         }
     }
 }
 
-impl Reader<bool> {
-    pub(super) const CONFIRM: Self = Self::Plain(|answer| {
-        let result: ElicitResult = decode(answer)?;
-        Ok(match action(&result)? {
-            Ok(()) => Ok(true),
-            Err(Refused::Declined) => Ok(false),
-            Err(refused) => Err(refused),
-        })
-    });
-}
+impl<T> Subject<T> {
+    pub(super) fn whole(request: InputRequest, read: ReadAnswer<T>) -> Self {
+        Self::Whole(Box::new(request), read)
+    }
 
-impl Reader<()> {
-    pub(super) const VISIT: Self = Self::Plain(|answer| action(&decode(answer)?));
-}
-
-impl Reader<CreateMessageResult> {
-    pub(super) const SAMPLE: Self = Self::Plain(|answer| decode(answer).map(Ok));
-}
-
-impl Reader<Vec<Root>> {
-    pub(super) const ROOTS: Self = Self::Plain(|answer| {
-        let result: ListRootsResult = decode(answer)?;
-        // ROOT-B1
-        match result
-            .roots
-            .iter()
-            .all(|root| root.uri.starts_with("file://"))
-        {
-            true => Ok(Ok(result.roots)),
-            false => Err(Rejected::new("a root is a file:// URI")),
+    fn to_request(&self) -> InputRequest {
+        match self {
+            Self::Whole(request, _) => (**request).clone(),
+            Self::Form {
+                form, key, message, ..
+            } => {
+                let params = ElicitRequestFormParams::new(message.clone(), form.schema(key));
+                InputRequest::elicit(params)
+            }
         }
-    });
+    }
+}
+
+pub(super) fn confirmed(answer: &[u8]) -> Read<bool> {
+    let result: ElicitResult = decode(answer)?;
+    Ok(match action(&result)? {
+        Ok(()) => Ok(true),
+        Err(Refused::Declined) => Ok(false),
+        Err(refused) => Err(refused),
+    })
+}
+
+pub(super) fn visited(answer: &[u8]) -> Read<()> {
+    action(&decode(answer)?)
+}
+
+pub(super) fn sampled(answer: &[u8]) -> Read<CreateMessageResult> {
+    decode(answer).map(Ok)
+}
+
+pub(super) fn listed(answer: &[u8]) -> Read<Vec<Root>> {
+    let result: ListRootsResult = decode(answer)?;
+    // ROOT-B1
+    match result
+        .roots
+        .iter()
+        .all(|root| root.uri.starts_with("file://"))
+    {
+        true => Ok(Ok(result.roots)),
+        false => Err(Rejected::new("a root is a file:// URI")),
+    }
 }
 
 impl<T> Question<T> {
-    pub(super) fn new(request: InputRequest, reader: Reader<T>) -> Self {
+    pub(super) fn new(subject: Subject<T>, request: Request) -> Self {
         Self {
-            request,
-            text: OnceLock::new(),
-            reader,
+            subject,
             has_fallback: Arc::default(),
+            request,
         }
     }
 
     pub(super) fn fallback(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.has_fallback)
-    }
-
-    fn text(&self) -> &[u8] {
-        self.text.get_or_init(|| text(&self.request))
     }
 }
 
@@ -107,38 +124,58 @@ impl<T> sterna_flow::Question for Question<T> {
     type Answer = Result<T, Refused>;
 
     fn fingerprint(&self, pin: Pin, digest: &dyn Digest) -> Fingerprint {
-        let method = self.request.method().as_bytes();
-        // Our types write one value in one way, so their text will do.
-        let schema = match (pin, &self.request) {
-            (Pin::Schema, InputRequest::Elicit(request)) => match &request.params {
-                ElicitRequestParams::Form(form) => text(&form.requested_schema),
-                _ => Vec::new(),
-            },
-            (Pin::Schema, _) => Vec::new(),
-            _ => return Fingerprint::of(digest, &[method, self.text()]),
-        };
-        Fingerprint::of(digest, &[method, &schema])
+        match &self.subject {
+            Subject::Form {
+                form, key, message, ..
+            } => {
+                let (mark, field) = form.mark(key);
+                let message = match pin {
+                    Pin::Schema => "",
+                    _ => message,
+                };
+                let parts: [&[u8]; 4] = [
+                    b"form",
+                    message.as_bytes(),
+                    mark.as_slice(),
+                    field.as_bytes(),
+                ];
+                Fingerprint::of(digest, &parts)
+            }
+            Subject::Whole(request, _) => {
+                // Our types write one value in one way, so their text will do.
+                let text = match (pin, &**request) {
+                    (Pin::Schema, InputRequest::Elicit(request)) => match &request.params {
+                        ElicitRequestParams::Form(form) => text(&form.requested_schema),
+                        _ => Vec::new(),
+                    },
+                    (Pin::Schema, _) => Vec::new(),
+                    _ => text(&**request),
+                };
+                Fingerprint::of(digest, &[request.method().as_bytes(), &text])
+            }
+        }
     }
 
     fn request(&self, rejected: Option<&str>) -> Bytes {
-        let has_fallback = self.has_fallback.load(Ordering::Relaxed);
-        match rejected {
-            None => Envelope::write(has_fallback, self.text()),
-            Some(reason) => {
-                let mut request = self.request.clone();
-                explain(&mut request, reason);
-                Envelope::write(has_fallback, &text(&request))
-            }
+        let mut request = self.subject.to_request();
+        if let Some(reason) = rejected {
+            explain(&mut request, reason);
         }
+        self.request.posed().put(Envelope {
+            request,
+            has_fallback: self.has_fallback.load(Ordering::Relaxed),
+        })
     }
 
     fn read(&self, answer: &Bytes) -> Result<Self::Answer, Rejected> {
         if answer == CANNOT_ASK {
             return Ok(Err(Refused::CannotAsk));
         }
-        match &self.reader {
-            Reader::Plain(read) => read(answer),
-            Reader::Form { form, key, read } => {
+        match &self.subject {
+            Subject::Whole(_, read) => read(answer),
+            Subject::Form {
+                form, key, read, ..
+            } => {
                 let result: ElicitResult = decode(answer)?;
                 if let Err(refused) = action(&result)? {
                     return Ok(Err(refused));
@@ -176,31 +213,6 @@ fn explain(request: &mut InputRequest, reason: &str) {
 
 fn text(value: &impl serde::Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("wire types have string keys only")
-}
-
-/// A request inside the flow: what goes to the client, after a mark that does
-/// not.
-pub(crate) struct Envelope {
-    pub(crate) has_fallback: bool,
-    pub(crate) request: InputRequest,
-}
-
-impl Envelope {
-    fn write(has_fallback: bool, request: &[u8]) -> Bytes {
-        let mut bytes = BytesMut::with_capacity(1 + request.len());
-        bytes.put_u8(u8::from(has_fallback));
-        bytes.put_slice(request);
-        bytes.freeze()
-    }
-
-    /// Reads what `write` wrote in this very request.
-    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
-        let (mark, request) = bytes.split_first()?;
-        Some(Self {
-            has_fallback: *mark == 1,
-            request: serde_json::from_slice(request).ok()?,
-        })
-    }
 }
 
 /// The answer that the runner gives in place of a client that cannot be asked.

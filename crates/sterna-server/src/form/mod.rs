@@ -8,6 +8,7 @@ mod tests;
 
 use std::any::type_name;
 
+use ring::digest::{SHA256, digest};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use sterna_protocol::elicitation::{AnswerError, ElicitContent, FormSchema, PrimitiveSchema};
@@ -16,11 +17,17 @@ use thiserror::Error;
 /// The form of a Rust type: a struct has one field per member, anything else
 /// that fits into one field is a form of one field.
 #[derive(Clone, Debug)]
-pub(crate) enum Form {
-    /// The fields of a struct.
-    Fields(FormSchema),
-    /// A single value; its field is named after the question.
-    Single {
+pub(crate) struct Form {
+    fields: Fields,
+    mark: [u8; 32],
+}
+
+#[derive(Clone, Debug)]
+enum Fields {
+    /// Those of a struct.
+    Many(FormSchema),
+    /// That of a single value, named after the question.
+    One {
         field: PrimitiveSchema,
         required: bool,
     },
@@ -33,22 +40,29 @@ impl Form {
     ///
     /// `T` has a shape that no form can show; the error names the field.
     pub(crate) fn of<T: JsonSchema>() -> Result<Self, NotAForm> {
-        shape::form_of(&shape::schema_of::<T>()).map_err(|problem| NotAForm {
+        let fields = shape::fields_of(&shape::schema_of::<T>()).map_err(|problem| NotAForm {
             type_name: type_name::<T>(),
             field: problem.field,
             reason: problem.reason,
-        })
+        })?;
+        // Our types write one value in one way, so their text will do.
+        let text = serde_json::to_vec(&fields.schema("")).expect("a schema has string keys only");
+        let mut mark = [0; 32];
+        mark.copy_from_slice(digest(&SHA256, &text).as_ref());
+        Ok(Self { fields, mark })
     }
 
     /// The schema to send for a question under `key`.
     pub(crate) fn schema(&self, key: &str) -> FormSchema {
-        match self {
-            Self::Fields(fields) => fields.clone(),
-            Self::Single {
-                field,
-                required: true,
-            } => FormSchema::new().with_required(key, field.clone()),
-            Self::Single { field, .. } => FormSchema::new().with_optional(key, field.clone()),
+        self.fields.schema(key)
+    }
+
+    /// A hash of the form, and what else tells the schemas it sends apart: two
+    /// questions of equal marks show the same form.
+    pub(crate) fn mark<'a>(&'a self, key: &'a str) -> (&'a [u8; 32], &'a str) {
+        match self.fields {
+            Fields::Many(_) => (&self.mark, ""),
+            Fields::One { .. } => (&self.mark, key),
         }
     }
 
@@ -63,9 +77,9 @@ impl Form {
         key: &str,
         content: ElicitContent,
     ) -> Result<ElicitContent, AnswerError> {
-        match self {
-            Self::Fields(fields) => fields.check(content),
-            Self::Single { .. } => self.schema(key).check(content),
+        match &self.fields {
+            Fields::Many(fields) => fields.check(content),
+            Fields::One { .. } => self.schema(key).check(content),
         }
     }
 
@@ -79,15 +93,28 @@ impl Form {
         key: &str,
         content: &ElicitContent,
     ) -> serde_json::Result<T> {
-        match self {
-            Self::Fields(_) => content.decode(),
-            Self::Single { .. } => {
+        match &self.fields {
+            Fields::Many(_) => content.decode(),
+            Fields::One { .. } => {
                 let value = match content.get(key) {
                     Some(value) => serde_json::to_value(value)?,
                     None => serde_json::Value::Null,
                 };
                 serde_json::from_value(value)
             }
+        }
+    }
+}
+
+impl Fields {
+    fn schema(&self, key: &str) -> FormSchema {
+        match self {
+            Self::Many(fields) => fields.clone(),
+            Self::One {
+                field,
+                required: true,
+            } => FormSchema::new().with_required(key, field.clone()),
+            Self::One { field, .. } => FormSchema::new().with_optional(key, field.clone()),
         }
     }
 }

@@ -5,8 +5,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 use sterna_protocol::elicitation::FormSchema;
 
-use super::Form;
-use super::field;
+use super::{Fields, field};
 
 /// Why a shape is no form, and where.
 #[derive(Debug)]
@@ -41,7 +40,7 @@ pub(super) fn schema_of<T: JsonSchema>() -> Value {
     settings.into_generator().into_root_schema_for::<T>().into()
 }
 
-pub(super) fn form_of(schema: &Value) -> Result<Form, Problem> {
+pub(super) fn fields_of(schema: &Value) -> Result<Fields, Problem> {
     let Value::Object(root) = schema else {
         return Err(Problem::here(
             "accepts any value; give it a type that says what it accepts",
@@ -52,15 +51,15 @@ pub(super) fn form_of(schema: &Value) -> Result<Form, Problem> {
         // A root is titled after its Rust type, which means nothing to a user.
         root.remove("title");
         let field = field::read(&root).map_err(Problem::here)?;
-        return Ok(Form::Single {
+        return Ok(Fields::One {
             field: field.schema,
             required: !field.nullable,
         });
     }
-    fields(root).map(Form::Fields)
+    many(root).map(Fields::Many)
 }
 
-fn fields(root: &Map<String, Value>) -> Result<FormSchema, Problem> {
+fn many(root: &Map<String, Value>) -> Result<FormSchema, Problem> {
     if let Some(word) = ["oneOf", "anyOf", "allOf", "patternProperties"]
         .into_iter()
         .find(|word| root.contains_key(*word))

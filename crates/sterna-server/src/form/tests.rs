@@ -152,3 +152,16 @@ fn an_answer_is_read_back_as_its_type() {
         Ok(None)
     ));
 }
+
+#[test]
+fn forms_of_equal_marks_are_shown_alike() {
+    let profile = Form::of::<Profile>().unwrap();
+    assert_eq!(profile.mark("a"), profile.mark("b"));
+    assert_eq!(profile.schema("a"), profile.schema("b"));
+    let colour = Form::of::<Colour>().unwrap();
+    assert_ne!(colour.mark("a"), colour.mark("b"));
+    let other = Form::of::<Channel>().unwrap();
+    let maybe = Form::of::<Option<Colour>>().unwrap();
+    assert_ne!(colour.mark("a"), other.mark("a"));
+    assert_ne!(colour.mark("a"), maybe.mark("a"));
+}

@@ -14,6 +14,7 @@ use super::line::Line;
 use super::live::stop;
 use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
+use crate::cx::Posed;
 use crate::failure::Failure;
 use crate::modern::{Answer, MayFail, keep_promise};
 use crate::rounds::{Reporter, Round, Wanted};
@@ -60,6 +61,7 @@ pub(super) async fn run<T: MayFail + Serialize + Send + 'static>(
         mistake: OnceLock::new(),
         place: OnceLock::new(),
         becoming: Becoming::default(),
+        posed: Posed::default(),
     });
     let (method, name) = (wanted.target.method, wanted.target.name.clone());
     let round = Round {

@@ -20,6 +20,7 @@ use tokio::time::{Instant, timeout_at};
 use super::write::Answer;
 use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
+use crate::cx::Posed;
 use crate::edge::{EdgeBody, Inbound, outbox, reply};
 use crate::failure::Failure;
 use crate::handler::Way;
@@ -165,6 +166,7 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
         mistake: OnceLock::new(),
         place: OnceLock::new(),
         becoming: Becoming::allowed(sent.may_become_task),
+        posed: Posed::default(),
     });
     let round = Round {
         core: Arc::clone(&core),

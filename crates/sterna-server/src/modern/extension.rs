@@ -13,6 +13,7 @@ use super::admit;
 use super::write::Answer;
 use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
+use crate::cx::Posed;
 use crate::edge::guarded::guarded;
 use crate::edge::{EdgeBody, Inbound};
 use crate::failure::Failure;
@@ -69,6 +70,7 @@ async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value
         reporter: None,
         mistake: OnceLock::new(),
         becoming: Becoming::default(),
+        posed: Posed::default(),
         place: OnceLock::new(),
     });
     let serving = guarded((served.serve)(request, params)).await;

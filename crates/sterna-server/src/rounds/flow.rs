@@ -17,7 +17,7 @@ use super::drive::drive;
 use super::low_level::only;
 use super::token::{Carried, Kept, Thread, refused};
 use super::{Played, Round, asking, gate};
-use crate::cx::{CANNOT_ASK, Cx, Envelope};
+use crate::cx::{CANNOT_ASK, Cx};
 use crate::failure::Failure;
 use crate::handler::Straight;
 use crate::tasks::Opening;
@@ -209,7 +209,8 @@ fn sort_out(round: &Round, suspended: Suspended) -> Result<Sorted, Failure> {
     let mut answered = Vec::new();
     let mut needed = ClientCapabilities::default();
     for question in suspended.questions {
-        let envelope = Envelope::read(&question.request).ok_or(Failure::Internal)?;
+        let envelope = round.request.posed().take(&question.request);
+        let envelope = envelope.ok_or(Failure::Internal)?;
         gate::check(&envelope.request)?;
         let key = question.key.as_str();
         match gate::missing(client, &envelope.request) {

@@ -21,7 +21,7 @@ use super::low_level::guarded;
 use super::token::Thread;
 use super::{Round, charge, gate};
 use crate::call::{Answers, Call};
-use crate::cx::{CANNOT_ASK, Envelope};
+use crate::cx::CANNOT_ASK;
 use crate::failure::Failure;
 use crate::handler::{LowLevel, Straight};
 
@@ -97,7 +97,8 @@ fn put<T, L: Line>(
     let mut moved = false;
     let mut needed = ClientCapabilities::default();
     for question in changes.opened {
-        let envelope = Envelope::read(&question.request).ok_or(Failure::Internal)?;
+        let envelope = round.request.posed().take(&question.request);
+        let envelope = envelope.ok_or(Failure::Internal)?;
         gate::check(&envelope.request)?;
         let key = question.key.as_str();
         match gate::missing(client, &envelope.request) {

@@ -18,7 +18,7 @@ use super::run::{End, Work};
 use super::v1::Stored;
 use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
-use crate::cx::Cx;
+use crate::cx::{Cx, Posed};
 use crate::edge::{Pass, Shutdown};
 use crate::failure::Failure;
 use crate::handler::Way;
@@ -114,6 +114,7 @@ impl Job {
             mistake: OnceLock::new(),
             place: OnceLock::new(),
             becoming: Becoming::default(),
+            posed: Posed::default(),
         });
         let input = stored.arguments;
         let driver = run.drive(|cx| handler(Cx::new(cx, request.clone()), &input));

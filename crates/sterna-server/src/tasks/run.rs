@@ -17,7 +17,7 @@ use super::desk::Desk;
 use super::job::{Job, failed, json};
 use super::keeper::{Keeper, Lost};
 use crate::call::Request;
-use crate::cx::{CANNOT_ASK, Envelope};
+use crate::cx::CANNOT_ASK;
 use crate::failure::Failure;
 use crate::modern::finish_tool;
 use crate::rounds::{flow_now, gate};
@@ -222,16 +222,17 @@ impl Work {
     /// Puts one question; says what the client lacks if it cannot be asked.
     fn put(&mut self, question: &OpenQuestion) -> Result<Option<ClientCapabilities>, Failure> {
         let key = question.key.as_str();
-        let (Some(envelope), Ok(name)) = (Envelope::read(&question.request), Name::new(key)) else {
+        let envelope = self.request.posed().take(&question.request);
+        let (Some(envelope), Ok(name)) = (envelope, Name::new(key)) else {
             return Ok(None);
         };
         gate::check(&envelope.request)?;
         match gate::missing(self.request.capabilities(), &envelope.request) {
             None => {
                 let fingerprint = *question.fingerprint.as_bytes();
-                // What is left of the envelope is the request as the client gets it.
-                let request = question.request.slice(1..);
-                let question = Question::new(name, fingerprint, request);
+                let request = serde_json::to_vec(&envelope.request)
+                    .expect("wire types have string keys only");
+                let question = Question::new(name, fingerprint, request.into());
                 self.open.insert(key.to_owned(), question);
                 Ok(None)
             }

@@ -1,0 +1,69 @@
+//! Questions on their way from a handler to whoever brings them to the client.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use sterna_protocol::input::InputRequest;
+
+/// A question as its handler put it.
+pub(crate) struct Envelope {
+    pub(crate) request: InputRequest,
+    /// Whether the handler can go on if the client cannot be asked.
+    pub(crate) has_fallback: bool,
+}
+
+/// The questions that the handler of a request has put and nobody has taken.
+///
+/// A flow carries questions as bytes that it does not look into. The bytes are
+/// a number under which the question lies here, so that nobody has to read
+/// back what this very request has written.
+#[derive(Default)]
+pub(crate) struct Posed(Mutex<Table>);
+
+#[derive(Default)]
+struct Table {
+    count: u64,
+    waiting: HashMap<u64, Envelope>,
+}
+
+impl Posed {
+    /// Keeps `envelope` and gives the bytes it is known by.
+    pub(super) fn put(&self, envelope: Envelope) -> Bytes {
+        let mut table = self.table();
+        let number = table.count;
+        table.count += 1;
+        table.waiting.insert(number, envelope);
+        Bytes::copy_from_slice(&number.to_be_bytes())
+    }
+
+    /// The question known by `bytes`, once.
+    pub(crate) fn take(&self, bytes: &[u8]) -> Option<Envelope> {
+        let number = u64::from_be_bytes(bytes.try_into().ok()?);
+        self.table().waiting.remove(&number)
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_taken_once_and_leaves_nothing_behind() {
+        let posed = Posed::default();
+        let envelope = |has_fallback| Envelope {
+            request: InputRequest::list_roots(),
+            has_fallback,
+        };
+        let (one, other) = (posed.put(envelope(true)), posed.put(envelope(false)));
+        assert!(!posed.take(&other).unwrap().has_fallback);
+        assert!(posed.take(&one).unwrap().has_fallback);
+        assert!(posed.take(&one).is_none());
+        assert!(posed.take(b"!").is_none());
+        assert!(posed.table().waiting.is_empty());
+    }
+}
