@@ -108,6 +108,15 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-store-sqlite",
         ],
     ),
+    (
+        "fleet-simulation",
+        &[
+            "sterna-flow",
+            "sterna-seal",
+            "sterna-server",
+            "sterna-store",
+        ],
+    ),
     ("xtask", &[]),
 ];
 
