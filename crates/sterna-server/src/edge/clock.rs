@@ -34,6 +34,17 @@ pub async fn by_wall_clock<F: Future>(
     OTHER.scope(Arc::new(wall), future).await
 }
 
+/// Hands the wall clock of this task on to one that it spawns.
+pub(crate) fn handed_on<F: Future>(future: F) -> impl Future<Output = F::Output> {
+    let other = OTHER.try_with(Arc::clone).ok();
+    async move {
+        match other {
+            Some(other) => OTHER.scope(other, future).await,
+            None => future.await,
+        }
+    }
+}
+
 tokio::task_local! {
     static OTHER: Arc<dyn Fn() -> SystemTime + Send + Sync>;
 }

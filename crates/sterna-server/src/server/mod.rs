@@ -275,6 +275,19 @@ impl Server {
         self
     }
 
+    /// Changes some of the settings and leaves the others.
+    ///
+    /// ```
+    /// use sterna_server::Server;
+    ///
+    /// let server = Server::new("deployer", "1.0.0").configure(|config| config.page = 20);
+    /// # let _ = server;
+    /// ```
+    pub fn configure(mut self, change: impl FnOnce(&mut ServerConfig)) -> Self {
+        change(&mut self.config);
+        self
+    }
+
     /// Checks everything that can be checked before the first request.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::job::Job;
 use super::{Tasks, jitter, random};
 use crate::core::Core;
-use crate::edge::Shutdown;
+use crate::edge::{Shutdown, clock};
 
 /// Works on tasks until `shutdown` begins, then lets go of them.
 pub(crate) async fn work(core: Arc<Core>, shutdown: Shutdown) {
@@ -115,10 +115,10 @@ impl Pool {
                 bell,
                 shutdown: self.shutdown.clone(),
             };
-            self.jobs.spawn(async move {
+            self.jobs.spawn(clock::handed_on(async move {
                 job.run().await;
                 task
-            });
+            }));
         }
         any
     }
