@@ -65,6 +65,7 @@ pub struct Server {
     keys: Option<Arc<SharedKeyring>>,
     store: Option<Arc<dyn Store>>,
     remembers_rounds: bool,
+    sep2322_tasks: bool,
     gate: Option<Gate>,
     probes: Probes,
     hooks: Vec<Box<dyn Around>>,
@@ -85,6 +86,7 @@ impl Server {
             keys: None,
             store: None,
             remembers_rounds: false,
+            sep2322_tasks: false,
             gate: None,
             probes: Probes::new(),
             hooks: Vec::new(),
@@ -220,6 +222,15 @@ impl Server {
     /// runs twice.
     pub fn remember_rounds(mut self) -> Self {
         self.remembers_rounds = true;
+        self
+    }
+
+    /// Speaks of tasks as SEP-2322 does, to clients that do not declare the
+    /// extension which came of it: a call with `task` becomes one,
+    /// `tasks/result` answers with what it asks, and `tasks/input_response`
+    /// takes the answers.
+    pub fn sep2322_tasks(mut self) -> Self {
+        self.sep2322_tasks = true;
         self
     }
 
