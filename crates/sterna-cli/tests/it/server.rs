@@ -11,7 +11,7 @@ use sterna_protocol::sampling::SamplingMessageContentBlock;
 use sterna_seal::{Key, Keyring, SecretKey};
 use sterna_server::auth::{Gate, StaticTokens};
 use sterna_server::{
-    Cx, Refused, RequestError, Script, Server, ServerConfig, TaskMode, Tool, ToolError,
+    Cx, Edit, Refused, RequestError, Script, Server, ServerConfig, TaskMode, Tool, ToolError,
 };
 use sterna_store::{MemoryLimits, MemoryStore, UnixMillis};
 
@@ -39,7 +39,8 @@ pub(crate) fn start_with_tasks() -> String {
             .config(config)
             .offer(task(Tool::new("publish", "Publishes a title", publish)))
             .offer(task(Tool::new("break", "Returns an error", fail)))
-            .tool("touch", "Says that the tools have changed", touch),
+            .tool("touch", "Adds a tool", touch)
+            .changing(),
     )
 }
 
@@ -124,7 +125,9 @@ async fn publish(cx: Cx<'_>, args: Publish) -> Result<String, ToolError> {
 }
 
 async fn touch(cx: Cx<'_>, (): ()) -> &'static str {
-    cx.request().changes().tools();
+    let tool = Tool::new("touched", "Came when it was called for", deploy);
+    let edit = Edit::new().offer(tool);
+    cx.request().changes().update(edit).unwrap();
     "touched"
 }
 

@@ -13,7 +13,7 @@ use super::dispatch::{self, Post, Work};
 use super::session::Session;
 use super::{FromClient, refuse};
 use crate::core::Core;
-use crate::edge::{EdgeBody, Inbound, outbox, reply};
+use crate::edge::{EdgeBody, Inbound, reply};
 use crate::modern::Answer;
 
 /// Answers a batch: all of its requests run at once and share one stream.
@@ -28,7 +28,8 @@ pub(super) async fn answer(
         _ => return refuse(StatusCode::BAD_REQUEST, "Invalid batch"),
     };
     let accepts = inbound.accepts;
-    let (outbox, inbox) = outbox(dispatch::BUFFER);
+    let (outbox, inbox) = inbound.outbox();
+    let patience = inbound.patience;
     let post = Post::new(core, inbound, session, outbox);
     let mut work = Vec::new();
     for message in messages {
@@ -42,7 +43,7 @@ pub(super) async fn answer(
     if !accepts.events() {
         return document(work.await);
     }
-    reply::running(work, inbox, dispatch::PATIENCE, document, events).await
+    reply::running(work, inbox, patience, document, events).await
 }
 
 /// Takes one message of a batch in; `Some` if it is to be answered.

@@ -10,6 +10,7 @@ use sterna_flow::{Asked, Build, Entry, Fingerprint, FlowId, Journal, Run, Way as
 use sterna_store::{Claimed, Commit, Outcome, Phase, Question, Rest};
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use tracing::{Instrument, Span, field};
 
 use super::Tasks;
 use super::desk::{Desk, Recorder};
@@ -36,8 +37,22 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Works on the task until it ends, waits, or is somebody else's.
+    /// Works on the task until it ends, waits, or is somebody else's: one span.
     pub(super) async fn run(self) {
+        let span = tracing::info_span!(
+            target: "sterna::tasks",
+            "mcp.task",
+            otel.kind = "consumer",
+            gen_ai.operation.name = "execute_tool",
+            gen_ai.tool.name = field::Empty,
+            sterna.task = ?self.claimed.lease.task,
+            sterna.attempt = self.claimed.attempt,
+            sterna.outcome = field::Empty,
+        );
+        self.work().instrument(span).await;
+    }
+
+    async fn work(self) {
         let (tasks, claimed) = (Arc::clone(&self.tasks), &self.claimed);
         let store = Arc::clone(&tasks.store);
         let mut keeper = Keeper::new(store, claimed.lease, tasks.config.lease, self.since);
@@ -53,6 +68,7 @@ impl Job {
             Ok(work) => work.go_on(keeper).await?,
             Err(outcome) => End::Finished(outcome),
         };
+        Span::current().record("sterna.outcome", end.as_str());
         match end {
             End::Parked => Ok(()),
             End::Finished(outcome) => keeper.finish(outcome).await.map(drop),
@@ -81,6 +97,7 @@ impl Job {
             failed(&Failure::Internal)
         };
         let stored = Stored::read(&claimed.request).ok_or_else(unreadable)?;
+        Span::current().record("gen_ai.tool.name", &*stored.tool);
         let mut journal = self.journal().ok_or_else(unreadable)?;
         journal.set_version(stored.version);
         let entry = self.core.offers.tools.get(&stored.tool);
