@@ -29,6 +29,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         keys,
         store,
         remembers_rounds,
+        sep2322_tasks,
         gate,
         probes,
         hooks,
@@ -58,9 +59,14 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         problems
             .push("MR0401: rounds are remembered in a ledger, and the server has no store".into());
     }
+    let sep2322_tasks = sep2322_tasks && store.is_some() && offers.may_run_tasks();
+    let spoken = match sep2322_tasks {
+        true => tasks::with_sep2322(),
+        false => tasks::extension(),
+    };
     if store.is_some()
         && offers.may_run_tasks()
-        && let Err(problem) = extensions.put(tasks::extension())
+        && let Err(problem) = extensions.put(spoken)
     {
         problems.push(problem);
     }
@@ -87,6 +93,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         caching,
         page: config.page,
         has_store: store.is_some(),
+        sep2322_tasks,
     };
     edge.legacy &= legacy;
     let audience = config.audience.as_deref().unwrap_or(&info.name);
@@ -99,6 +106,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     let core = Core {
         tasks,
         remembers_rounds,
+        sep2322_tasks,
         version: config.flow.version,
         realm: Realm::new(audience, config.tenant.as_deref()),
         shown: Arc::new(profile.show(&info, &offers, &extensions)),

@@ -7,7 +7,7 @@ use sterna_protocol::capabilities::{
 };
 use sterna_protocol::discover::DiscoverResult;
 use sterna_protocol::implementation::Implementation;
-use sterna_protocol::json::JsonObject;
+use sterna_protocol::json::{JsonObject, RawJson};
 use sterna_protocol::legacy::{
     InitializeResult, ServerTaskRequests, ServerTasksCapability, ToolTasks,
 };
@@ -25,6 +25,8 @@ pub(crate) struct Profile {
     /// How many entries a page of a list has.
     pub(super) page: usize,
     pub(super) has_store: bool,
+    /// Whether tasks are spoken of as SEP-2322 does, too.
+    pub(super) sep2322_tasks: bool,
 }
 
 /// What a server says about what it offers.
@@ -62,13 +64,21 @@ impl Profile {
             let declared = capabilities.extensions.get_or_insert_default();
             declared.insert(id.to_string(), settings.clone());
         }
+        let mut lists: fn(&_, &_, _, &_) -> _ = Lists::write;
+        if self.sep2322_tasks {
+            let mut tasks = session_tasks();
+            tasks.list = None;
+            let tasks = RawJson::of(&tasks).expect("wire types have string keys only");
+            capabilities.extra.insert("tasks", tasks);
+            lists = Lists::write_with_tasks;
+        }
         let versions = vec![ProtocolVersion::V2026_07_28];
         let mut found = DiscoverResult::new(versions, capabilities);
         found.instructions.clone_from(&self.instructions);
         let meta = ResultMeta::of(info.clone());
         Shown {
             discover: discover(found, &self.caching, &meta),
-            lists: Lists::write(offers, &self.caching, self.page, &meta),
+            lists: lists(offers, &self.caching, self.page, &meta),
             hello,
             legacy_lists: Lists::write_legacy(offers, self.page),
             older_lists: Lists::write_older(offers, self.page),
