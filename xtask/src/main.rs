@@ -8,6 +8,7 @@
 mod chaos;
 mod ci;
 mod conformance;
+mod faults;
 mod flow;
 mod fuzz;
 mod interop;
@@ -58,6 +59,15 @@ enum Task {
         #[arg(long, requires = "part")]
         scenario: Option<String>,
     },
+    /// Break the product in every way of `faults/` and see our tests notice
+    Faults {
+        /// Only this one
+        #[arg(long)]
+        only: Option<String>,
+        /// Run every test with it on, and name those that fail
+        #[arg(long, requires = "only")]
+        search: bool,
+    },
     /// Run random programs against the flow engine, in release mode
     Flow {
         /// How many programs; the tests run 20,000
@@ -93,6 +103,7 @@ fn main() -> Result<()> {
         Task::Chaos { minutes } => chaos::run(minutes.map_or(chaos::SHORT, |minutes| minutes * 60)),
         Task::Ci => ci::run(),
         Task::Conformance { part, scenario } => conformance::run(part, scenario.as_deref()),
+        Task::Faults { only, search } => faults::run(only.as_deref(), search),
         Task::Flow { programs, seed } => flow::run(programs, seed),
         Task::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
         Task::Interop { peer } => interop::run(peer.as_deref()),
