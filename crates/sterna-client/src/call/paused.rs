@@ -1,9 +1,11 @@
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sterna_protocol::input::{
     InputRequest, InputRequests, InputRequired, InputResponse, InputResponses, RequestState,
 };
+use sterna_protocol::progress::ProgressNotificationParams;
 
 use super::build::Limits;
 use super::flow::Flow;
@@ -135,12 +137,33 @@ impl<T: Reply> PausedCall<T> {
     /// call failed. The paused call stays as it is: unless the server has
     /// refused it, it can be resumed again.
     pub async fn resume(&self, client: &Client) -> Result<Step<T>, Error> {
+        self.advance(client, Listeners::default()).await
+    }
+
+    /// The same, and tells how far the server is.
+    ///
+    /// # Errors
+    ///
+    /// As of [`resume`](Self::resume).
+    pub async fn resume_with_progress(
+        &self,
+        client: &Client,
+        tell: impl Fn(&ProgressNotificationParams) + Send + Sync + 'static,
+    ) -> Result<Step<T>, Error> {
+        let progress = Some(Arc::new(tell) as _);
+        let listeners = Listeners {
+            progress,
+            log: None,
+        };
+        self.advance(client, listeners).await
+    }
+
+    async fn advance(&self, client: &Client, listeners: Listeners) -> Result<Step<T>, Error> {
         if let Some((key, _)) = self.open().next() {
             let key = printable(key);
             return Err(Fault::OpenQuestion { key }.into());
         }
         let (flow, limits) = self.next_round(client)?;
-        let listeners = Listeners::default();
         Box::pin(run::advance(&client.core, flow, &listeners, limits)).await
     }
 
