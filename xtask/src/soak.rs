@@ -5,6 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Result, ensure};
 
 use crate::fuzz::Start;
+use crate::shell::{command, finish};
 use crate::{chaos, flow, fuzz};
 
 /// Spends about `minutes` on what finds more the longer it runs. One that has
@@ -12,13 +13,14 @@ use crate::{chaos, flow, fuzz};
 pub(crate) fn run(minutes: u64, seed: Option<u64>) -> Result<()> {
     let seed = seed.unwrap_or_else(fresh_seed);
     println!("soak: {minutes} minutes, --seed {seed}");
-    let quarter = minutes * 60 / 4;
+    let share = minutes * 60 / 5;
     let mut found = Vec::new();
-    // Whoever has a long form adds a line here, and its share to the sum.
-    let parts: [(&str, &dyn Fn() -> Result<()>); 3] = [
-        ("flow", &|| programs(quarter, seed)),
-        ("chaos", &|| chaos::run(quarter / 2)),
-        ("fuzz", &|| inputs(2 * quarter)),
+    // Whoever has a long form adds a line here, and a share above.
+    let parts: [(&str, &dyn Fn() -> Result<()>); 4] = [
+        ("flow", &|| programs(share, seed)),
+        ("fleet", &|| fleet(share)),
+        ("chaos", &|| chaos::run(share / 2)),
+        ("fuzz", &|| inputs(2 * share)),
     ];
     for (name, run) in parts {
         println!("== {name}");
@@ -43,6 +45,13 @@ fn programs(seconds: u64, mut seed: u64) -> Result<()> {
         seed += BATCH;
     }
     Ok(())
+}
+
+/// Fleets on a bad network, with another seed each.
+fn fleet(seconds: u64) -> Result<()> {
+    let run = ["run", "--locked", "--release", "--package"];
+    let fleet = ["fleet-simulation", "--", "--seconds", &seconds.to_string()];
+    finish(command("cargo", &run).args(fleet))
 }
 
 /// Every fuzz target, all with the same share of the time.
