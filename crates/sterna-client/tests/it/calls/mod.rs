@@ -2,6 +2,7 @@
 
 mod auth;
 mod cache;
+mod dialects;
 mod duties;
 mod eras;
 mod hostile;
@@ -11,8 +12,11 @@ mod news;
 mod paused;
 mod real;
 mod resumption;
+mod road;
 mod rounds;
+mod rules;
 mod scripted;
+mod session_tasks;
 mod sessions;
 mod shapes;
 mod stdio;
