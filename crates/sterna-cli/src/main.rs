@@ -9,6 +9,7 @@ mod config;
 mod duration;
 mod environment;
 mod headers;
+mod interrupt;
 mod private_file;
 mod progress;
 mod screen;
@@ -20,6 +21,7 @@ mod rounds;
 mod session;
 mod target;
 mod tasks;
+mod trace;
 
 mod client;
 mod demo;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use sterna_client::{Builder, Client, Command, Error, ErrorKind};
 use sterna_protocol::capabilities::ExtensionId;
 use sterna_protocol::elicitation::{ElicitRequestParams, ElicitResult};
@@ -16,8 +16,10 @@ use crate::ask::{Answer, Asker, Desk};
 use crate::config::Settings;
 use crate::exit::{Exit, Failure};
 use crate::headers;
+use crate::interrupt;
 use crate::screen::Screen;
 use crate::target::Target;
+use crate::trace;
 
 /// Whoever answers, shared by all questions: a person is asked one at a time.
 pub(crate) type SharedDesk = Arc<Mutex<Desk>>;
@@ -34,7 +36,30 @@ pub(crate) async fn connect(
         Some(desk) => with_desk(builder, desk).await,
         None => builder,
     };
-    builder.connect().await.map_err(failure)
+    let connecting = async { builder.connect().await.map_err(no_connection) };
+    interrupt::or("interrupted", connecting).await
+}
+
+/// Does `work` and ends the connection in good order, however it went.
+pub(crate) fn closing<T>(
+    client: &Client,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> impl Future<Output = Result<T, Failure>> {
+    let work = interrupt::or("interrupted", work);
+    async move {
+        let ended = work.await;
+        close(client.clone()).await;
+        ended
+    }
+}
+
+/// Ends a connection in good order; who interrupts that wants it to end at
+/// once.
+pub(crate) async fn close(client: Client) {
+    tokio::select! {
+        () = client.close() => {}
+        () = interrupt::heard() => {}
+    }
 }
 
 /// A connection to `target` that is not made yet.
@@ -46,6 +71,7 @@ pub(crate) fn builder(
     let builder = match target {
         Target::Url { url, headers } => {
             let headers = headers::read(settings, &headers)?;
+            trace::own_headers(&headers, screen);
             Client::builder(url).headers(headers)
         }
         Target::Command {
@@ -67,7 +93,7 @@ pub(crate) fn builder(
     let mut config = sterna_client::Config::default();
     config.timeout = settings.timeout;
     config.connect_timeout = config.connect_timeout.min(settings.timeout);
-    Ok(builder
+    Ok(trace::watch(builder, screen)
         .config(config)
         .era(settings.era)
         .extension(&ExtensionId::TASKS))
@@ -141,8 +167,9 @@ async fn ask(
     let asker = Asker { server, about, key };
     match desk.lock().await.answer(asker, &request).await {
         Ok(Answer::Ready(response)) => Ok(*response),
-        Ok(Answer::Nobody) => Err(Unanswered::Nobody.into()),
-        Ok(Answer::Stopped) => Err(Unanswered::Stopped.into()),
+        Ok(Answer::Nobody) => Err(Unanswered.into()),
+        // The desk has said so, and the call is about to be dropped: nothing more is sent.
+        Ok(Answer::Stopped) => std::future::pending().await,
         Err(failure) => Err(failure.error.into()),
     }
 }
@@ -166,34 +193,37 @@ fn name(request: &InputRequest) -> &str {
     }
 }
 
-/// Why a question in the middle of a call was not answered.
+/// A question in the middle of a call found nobody to answer it.
 #[derive(Clone, Copy, Debug)]
-enum Unanswered {
-    Nobody,
-    Stopped,
-}
+struct Unanswered;
 
 impl fmt::Display for Unanswered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Nobody => "nobody is here to answer",
-            Self::Stopped => "you stopped the call",
-        })
+        f.write_str("nobody is here to answer")
     }
 }
 
 impl std::error::Error for Unanswered {}
 
+/// A server that refuses the very first request speaks nothing that we do.
+fn no_connection(error: Error) -> Failure {
+    let refused = error.kind() == ErrorKind::Refused;
+    let mut failed = failure(error);
+    if refused {
+        failed.exit = Exit::Unreachable;
+    }
+    failed
+}
+
 /// Which exit code an error of the client library has, and what to do.
 pub(crate) fn failure(error: Error) -> Failure {
     let unanswered = std::error::Error::source(&error);
-    let unanswered = unanswered.and_then(|source| source.downcast_ref::<Unanswered>());
+    let unanswered = unanswered.is_some_and(|source| source.is::<Unanswered>());
     let (exit, hint) = match (error.kind(), error.code()) {
-        _ if matches!(unanswered, Some(Unanswered::Nobody)) => (
+        _ if unanswered => (
             Exit::InputRequired,
             Some("give --answer, --answers, --accept, --decline or --cancel"),
         ),
-        _ if matches!(unanswered, Some(Unanswered::Stopped)) => (Exit::Declined, None),
         (ErrorKind::Auth, _) => (
             Exit::Unauthorized,
             Some("give a token with --bearer-file, --bearer-env or $STERNA_BEARER"),
@@ -219,24 +249,14 @@ pub(crate) fn failure(error: Error) -> Failure {
     failure
 }
 
-/// Runs `work` on a runtime of its own; Ctrl-C drops it, which cancels what it
-/// was doing at the server.
+/// Runs `work` on a runtime of its own.
 pub(crate) fn block_on(work: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .context("no runtime can be started")?;
-    let ended = runtime.block_on(async {
-        tokio::select! {
-            // First, so that an interrupt is heard before anything is sent.
-            biased;
-            _ = tokio::signal::ctrl_c() => {
-                Err(Failure::new(Exit::Declined, anyhow!("interrupted; the call was cancelled")))
-            }
-            ended = work => ended,
-        }
-    });
+    let ended = runtime.block_on(work);
     // A prompt may still wait for a key; nobody waits for the prompt.
     runtime.shutdown_background();
     ended

@@ -12,7 +12,8 @@ pub struct Config {
     /// How long all rounds of a call may take together, not counting the time
     /// that people take to answer. Progress does not extend it.
     pub deadline: Duration,
-    /// The pause before the first retry that needs no answer; each one after it
+    /// The pause before the first retry that needs no answer, of which half is
+    /// chance; each one after it
     /// is twice as long. Short, because a server that only moves a call to
     /// another instance is ready at once.
     pub first_pause: Duration,

@@ -86,4 +86,4 @@ pub use error::{BoxError, Error, ErrorKind};
 pub use listen::{Change, Subscription};
 pub use lists::Pages;
 pub use tasks::TaskHandle;
-pub use transport::{Command, Duplex, Target};
+pub use transport::{Command, Direction, Duplex, Target, WireMessage};

@@ -3,14 +3,20 @@
 
 mod command;
 mod server;
+mod terminal;
 
 mod calls;
+mod config;
 mod demo;
 mod exits;
 mod forms;
 mod generated;
+mod guide;
+mod interrupts;
+mod json;
 mod keys;
 mod listen;
 mod offers;
 mod tasks;
 mod token;
+mod trace;

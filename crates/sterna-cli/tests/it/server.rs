@@ -7,11 +7,15 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sterna_protocol::input::{InputRequired, RequestState};
+use sterna_protocol::result::Outcome;
 use sterna_protocol::sampling::SamplingMessageContentBlock;
+use sterna_protocol::tool::CallToolResult;
 use sterna_seal::{Key, Keyring, SecretKey};
 use sterna_server::auth::{Gate, StaticTokens};
 use sterna_server::{
-    Cx, Refused, RequestError, Script, Server, ServerConfig, TaskMode, Tool, ToolError,
+    Answers, Call, Cx, Progress, Refused, RequestError, Script, Server, ServerConfig, TaskMode,
+    Tool, ToolError,
 };
 use sterna_store::{MemoryLimits, MemoryStore, UnixMillis};
 
@@ -39,7 +43,24 @@ pub(crate) fn start_with_tasks() -> String {
             .config(config)
             .offer(task(Tool::new("publish", "Publishes a title", publish)))
             .offer(task(Tool::new("break", "Returns an error", fail)))
+            .offer(task(Tool::new("stall", "Never ends", sleep)))
             .tool("touch", "Says that the tools have changed", touch),
+    )
+}
+
+/// Starts an instance that knows no earlier revisions.
+pub(crate) fn start_modern() -> String {
+    serve(server().legacy(false))
+}
+
+/// Starts an instance whose tools take their time.
+pub(crate) fn start_workshop() -> String {
+    serve(
+        Server::new("workshop", "1.0.0")
+            .keys(Keyring::new([Key::new(secret())]).unwrap())
+            .tool("login", "Asks for a password", login)
+            .tool("render", "Asks, and then tells of its progress", render)
+            .offer(Tool::low_level("queue", "Is called three times", queue)),
     )
 }
 
@@ -121,6 +142,34 @@ async fn publish(cx: Cx<'_>, args: Publish) -> Result<String, ToolError> {
     let name: String = cx.ask("approval", question).await?;
     let when: String = cx.ask("date", "When?").await?;
     Ok(format!("{} approved by {name} for {when}", args.title))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Login {
+    user: String,
+    password: String,
+}
+
+async fn login(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    let Login { user, password } = cx.ask("login", "Who are you?").await?;
+    Ok(format!("{user} has {} characters", password.len()))
+}
+
+async fn render(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    let size: String = cx.ask("size", "How large?").await?;
+    cx.progress(Progress::new(1.0).of(4.0).saying("drawing"));
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    Ok(size)
+}
+
+/// Wants to be called again until it is the third time.
+async fn queue(call: Call, _: Answers) -> Result<Outcome<CallToolResult>, Refused> {
+    let turns = call.state().map_or(1, |state| state.len() + 1);
+    if turns < 3 {
+        let state = RequestState::new("x".repeat(turns));
+        return Ok(Outcome::InputRequired(InputRequired::retry_with(state)));
+    }
+    Ok(Outcome::Complete(CallToolResult::text("your turn")))
 }
 
 async fn touch(cx: Cx<'_>, (): ()) -> &'static str {

@@ -128,8 +128,7 @@ impl<T: Reply> Call<T> {
     }
 
     /// Makes the call and stops at the first question, for callers who answer
-    /// by themselves, later or elsewhere. Rounds that ask nothing are gone
-    /// through.
+    /// by themselves, later or elsewhere. How often they do is theirs to limit.
     ///
     /// A person is assumed to be there: forms and URLs are declared besides
     /// what the handlers can do, unless [`capabilities`](Self::capabilities)

@@ -131,9 +131,8 @@ impl<T: Reply> PausedCall<T> {
     /// # Errors
     ///
     /// Awaiting it fails if a question is open, `client` is connected to
-    /// another server, the call was sent as often as it may be, or it failed.
-    /// The paused call stays as it is: unless the server has refused it, it can
-    /// be resumed again.
+    /// another server, or the call failed. The paused call stays as it is:
+    /// unless the server has refused it, it can be resumed again.
     pub fn resume<'a>(&'a self, client: &'a Client) -> Resume<'a, T> {
         Resume::new(self, client)
     }

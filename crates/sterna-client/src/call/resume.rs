@@ -77,7 +77,8 @@ impl<'a, T: Reply> Resume<'a, T> {
         self
     }
 
-    /// How often the call may be sent again, counted from its beginning.
+    /// How often [`finish`](Self::finish) may send the call again, counted from
+    /// its beginning.
     pub fn max_rounds(mut self, rounds: u32) -> Self {
         self.terms.limits.rounds = rounds;
         self
@@ -130,7 +131,6 @@ impl<'a, T: Reply> IntoFuture for Resume<'a, T> {
                 return Err(Fault::OpenQuestion { key }.into());
             }
             client.core.check_place(&paused.server)?;
-            terms.limits.admit(paused.flow.rounds)?;
             run(paused, client, terms).start().await
         })
     }

@@ -26,11 +26,11 @@ pub(super) struct Run<T> {
 }
 
 impl<T: Reply> Run<T> {
-    /// Makes the call up to the next question.
+    /// Sends the call once and says how far it came.
     pub(super) async fn start(mut self) -> Result<Step<T>, Error> {
         let handle = self.terms.handle.clone();
         let mut budget = self.terms.limits.budget();
-        let reached = unless_cancelled(&handle, self.advance(&mut budget)).await?;
+        let reached = unless_cancelled(&handle, self.send(&mut budget)).await?;
         let server = self.core.place();
         Ok(match reached {
             Outcome::Complete(result) => Step::Complete(result),
@@ -52,8 +52,9 @@ impl<T: Reply> Run<T> {
             return Ok(fresh);
         }
         let mut budget = self.terms.limits.budget();
+        let mut pacing = Pacing::new(&self.core.config);
         loop {
-            match self.advance(&mut budget).await? {
+            let required = match self.send(&mut budget).await? {
                 Outcome::Complete(result) => {
                     keep(&self.core, &self.flow, &result);
                     return Ok(result);
@@ -65,42 +66,36 @@ impl<T: Reply> Run<T> {
                     self.flow.approve(&self.core, &result)?;
                     return Ok(result);
                 }
-                Outcome::InputRequired(required) => {
-                    let (requests, state) = required.into_parts();
-                    let answers = answer(&self.core, self.flow.subject.name(), requests).await?;
-                    self.flow.again(Some(answers.into_iter().collect()), state);
-                }
-            }
+                Outcome::InputRequired(required) => required,
+            };
+            // Nobody is asked for an answer that could not be sent any more.
+            self.terms.limits.admit(self.flow.rounds)?;
+            let (requests, state) = required.into_parts();
+            let answers = if requests.is_empty() {
+                let pause = tokio::time::sleep(pacing.next());
+                let paused = async {
+                    pause.await;
+                    Ok(())
+                };
+                budget.spend(paused).await?;
+                None
+            } else {
+                pacing.reset();
+                let answers = answer(&self.core, self.flow.subject.name(), requests).await?;
+                Some(answers.into_iter().collect())
+            };
+            self.flow.again(answers, state);
         }
     }
 
-    /// Sends the call until it is done, becomes a task or asks something.
-    ///
-    /// Rounds that ask nothing are gone through here, with a pause before each.
-    async fn advance(&mut self, budget: &mut Budget) -> Result<Outcome<T, TaskHandle>, Error> {
-        let mut pacing = Pacing::new(&self.core.config);
-        loop {
-            let patience = budget.patience();
-            let sent = self.flow.send(&self.core, &self.terms.listeners, patience);
-            let required = match budget.send(&self.core, sent).await? {
-                Outcome::InputRequired(required) => required,
-                end => return Ok(end),
-            };
-            self.flow.check(&required)?;
-            // Nobody is asked for an answer that could not be sent any more.
-            self.terms.limits.admit(self.flow.rounds)?;
-            if !required.requests().is_empty() {
-                return Ok(Outcome::InputRequired(required));
-            }
-            let pause = tokio::time::sleep(pacing.next());
-            let paused = async {
-                pause.await;
-                Ok(())
-            };
-            budget.spend(paused).await?;
-            let (_, state) = required.into_parts();
-            self.flow.again(None, state);
+    async fn send(&mut self, budget: &mut Budget) -> Result<Outcome<T, TaskHandle>, Error> {
+        let patience = budget.patience();
+        let sent = self.flow.send(&self.core, &self.terms.listeners, patience);
+        let sent = budget.send(&self.core, sent).await?;
+        if let Outcome::InputRequired(required) = &sent {
+            self.flow.check(required)?;
         }
+        Ok(sent)
     }
 }
 

@@ -1,15 +1,12 @@
 //! Calls that stop at a question and go on elsewhere.
 
-use std::time::Duration;
-
 use expect_test::expect;
 use serde_json::{Value, json};
-use sterna_client::{Client, Config, ErrorKind, PausedCall, Step};
+use sterna_client::{Client, ErrorKind, PausedCall, Step};
 use sterna_protocol::elicitation::{ElicitContent, ElicitResult};
 use sterna_protocol::logging::LoggingLevel;
 use sterna_protocol::prompt::GetPromptResult;
 use sterna_protocol::tool::CallToolResult;
-use tokio::time::Instant;
 
 use super::lines::connected_as;
 use super::rounds::{ada, asks, text};
@@ -125,42 +122,6 @@ async fn a_paused_call_shows_no_secrets_and_only_reads_its_own_kind() {
     expect!["the paused call ends with another kind of result"].assert_eq(&error.to_string());
 }
 
-#[tokio::test(start_paused = true)]
-async fn rounds_that_ask_nothing_are_gone_through_at_the_pace_that_was_set() {
-    let mut config = Config::default();
-    config.first_pause = Duration::from_secs(20);
-    config.longest_pause = Duration::from_secs(20);
-    let (client, mut far) = connected_as(|builder| builder.config(config)).await;
-    let since = Instant::now();
-    let (step, ()) = tokio::join!(client.call("t").start(), async {
-        for state in ["1", "2"] {
-            let request = far.read().await;
-            far.result(&request, asks(Value::Null, json!(state))).await;
-        }
-        let request = far.read().await;
-        assert_eq!(request["params"]["requestState"], "2");
-        let question = json!({"who": name_form("Who?")});
-        far.result(&request, asks(question, Value::Null)).await;
-    });
-    let Step::InputRequired(paused) = step.unwrap() else {
-        panic!("it asks something");
-    };
-    assert_eq!(paused.rounds(), 2);
-    let took = since.elapsed().as_secs();
-    assert!(
-        (20..=40).contains(&took),
-        "two pauses, each half chance: {took}"
-    );
-}
-
-#[tokio::test]
-async fn a_call_that_could_not_be_sent_again_is_not_paused() {
-    let server = server().await;
-    let client = Client::connect(&server.url).await.unwrap();
-    let error = client.call("t").max_rounds(0).start().await.unwrap_err();
-    expect!["after 0 rounds the server still asks for more (MR0507)"].assert_eq(&error.to_string());
-}
-
 #[tokio::test]
 async fn a_resumed_call_has_its_own_cap_its_progress_and_its_log() {
     let (client, mut far) = connected_as(|builder| builder).await;
@@ -174,7 +135,8 @@ async fn a_resumed_call_has_its_own_cap_its_progress_and_its_log() {
         panic!("it asks something");
     };
     paused.answer("who", accept("Ada")).unwrap();
-    let error = paused.resume(&client).max_rounds(0).await.unwrap_err();
+    let error = paused.resume(&client).max_rounds(0).finish().await;
+    let error = error.unwrap_err();
     assert_eq!(error.code(), "MR0507");
 
     let (heard, hears) = std::sync::mpsc::channel();

@@ -1,4 +1,4 @@
-//! Tasks of 2025-11-25, at this workspace's own server.
+//! Tasks of every dialect, at this workspace's own server.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use expect_test::expect;
 use http::{HeaderMap, HeaderValue};
 use sterna_client::{Builder, Client, Era, ErrorKind, Step, TaskHandle};
-use sterna_protocol::capabilities::ExtensionId;
+use sterna_protocol::capabilities::{ClientCapabilities, ElicitationCapability, ExtensionId};
 use sterna_protocol::elicitation::{ElicitContent, ElicitResult};
 use sterna_protocol::tasks::TaskStatus;
 use sterna_server::auth::{Gate, StaticTokens};
@@ -166,4 +166,33 @@ async fn a_task_of_the_extension_is_followed_at_the_same_server() {
     expect!["Hello, First name? Last name?!"].assert_eq(text(&result));
     let error = client.tasks().all().await.unwrap_err();
     expect!["only servers of 2025-11-25 list their tasks (MR0505)"].assert_eq(&error.to_string());
+}
+
+#[tokio::test]
+async fn a_task_in_the_words_of_sep_2322_is_followed_at_the_same_server() {
+    let mut running = JoinSet::new();
+    let url = serve(&mut running, Server::sep2322_tasks);
+    let client = ada(&url).connect().await.unwrap();
+    // Whoever does not declare the extension is spoken to in those words.
+    let mut declared = ClientCapabilities::default();
+    declared.elicitation = Some(ElicitationCapability::form());
+    let call = || {
+        let call = client.call("greet").task(Duration::from_secs(60));
+        call.capabilities(declared.clone())
+    };
+    expect!["Hello, First name? Last name?!"].assert_eq(text(&call().await.unwrap()));
+
+    let Step::Task(handle) = call().start().await.unwrap() else {
+        panic!("it became no task");
+    };
+    let stored = serde_json::to_string(&handle).unwrap();
+    assert!(stored.contains("proposal"), "{stored}");
+    let handle: TaskHandle = serde_json::from_str(&stored).unwrap();
+    let client = ada(&url).connect().await.unwrap();
+    let result = handle.follow(&client).await.unwrap();
+    expect!["Hello, First name? Last name?!"].assert_eq(text(&result));
+    let seen = handle.get(&client).await.unwrap();
+    assert_eq!(seen.task().status, TaskStatus::Completed);
+    assert_eq!(seen.task().ttl_ms, Some(60_000));
+    handle.cancel(&client).await.unwrap_err();
 }

@@ -146,6 +146,30 @@ async fn rounds_without_questions_are_paced_and_end_with_the_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn rounds_without_questions_are_paced_as_the_settings_say() {
+    let mut config = Config::default();
+    config.first_pause = SECOND * 20;
+    config.longest_pause = SECOND * 20;
+    let (client, mut far) = connected_as(|builder| builder.config(config)).await;
+    let since = Instant::now();
+    let (ended, ()) = tokio::join!(client.call("t").into_future(), async {
+        for state in ["1", "2"] {
+            let request = far.read().await;
+            far.result(&request, asks(Value::Null, json!(state))).await;
+        }
+        let request = far.read().await;
+        assert_eq!(request["params"]["requestState"], "2");
+        far.result(&request, done("ok")).await;
+    });
+    ended.unwrap();
+    let took = millis(since);
+    assert!(
+        (20_000..=40_000).contains(&took),
+        "two pauses, half chance: {took}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_model_is_asked_only_so_often_in_a_minute() {
     let mut config = Config::default();
     config.samples_per_minute = 2;
