@@ -30,7 +30,7 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Compare our server with others, under the same load
+    /// Compare our server with others, under the same load; `bench tasks` measures tasks
     Bench {
         /// What the harness is told: `--seconds 0.5`, `--rounds 1`, …
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -88,7 +88,10 @@ enum Task {
 
 fn main() -> Result<()> {
     match Args::parse().task {
-        Task::Bench { options } => speed::bench(&options),
+        Task::Bench { options } => match options.split_first() {
+            Some((what, options)) if what == "tasks" => speed::bench_tasks(options),
+            _ => speed::bench(&options),
+        },
         Task::Callgrind { update } => speed::callgrind(update),
         Task::Chaos { minutes } => chaos::run(minutes.map_or(chaos::SHORT, |minutes| minutes * 60)),
         Task::Ci => ci::run(),

@@ -49,6 +49,8 @@ pub(crate) struct Core {
     pub(crate) max_rounds: u32,
     /// The version of the handlers' state.
     pub(crate) version: u32,
+    /// Whether tasks are spoken of as SEP-2322 does, too.
+    pub(crate) sep2322_tasks: bool,
     /// Whether every retry is entered in the ledger.
     pub(crate) remembers_rounds: bool,
     /// Where work is kept that outlives its request.

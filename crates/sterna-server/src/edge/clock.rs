@@ -1,5 +1,6 @@
 //! The one place where the server reads a clock.
 
+use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 /// The moment, for measuring how long something takes.
@@ -12,5 +13,38 @@ pub(crate) fn now() -> Instant {
 /// The moment as the world counts it, for times that come in tokens.
 pub(crate) fn wall() -> SystemTime {
     #[expect(clippy::disallowed_methods, reason = "the edge reads the clock here")]
-    SystemTime::now()
+    let real = SystemTime::now;
+    OTHER.try_with(|other| other()).unwrap_or_else(|_| real())
+}
+
+/// Runs `future` by a wall clock of its own, for tests that turn clocks: what
+/// the server seals, opens and expires inside is dated by `wall`.
+///
+/// It reaches what is polled as part of `future`, such as a call of a
+/// [`Service::into_tower`](crate::Service::into_tower), and not the tasks that
+/// it spawns.
+///
+/// # Cancel safety
+///
+/// That of `future`.
+pub async fn by_wall_clock<F: Future>(
+    wall: impl Fn() -> SystemTime + Send + Sync + 'static,
+    future: F,
+) -> F::Output {
+    OTHER.scope(Arc::new(wall), future).await
+}
+
+/// Hands the wall clock of this task on to one that it spawns.
+pub(crate) fn handed_on<F: Future>(future: F) -> impl Future<Output = F::Output> {
+    let other = OTHER.try_with(Arc::clone).ok();
+    async move {
+        match other {
+            Some(other) => OTHER.scope(other, future).await,
+            None => future.await,
+        }
+    }
+}
+
+tokio::task_local! {
+    static OTHER: Arc<dyn Fn() -> SystemTime + Send + Sync>;
 }

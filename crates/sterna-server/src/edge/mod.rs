@@ -65,6 +65,7 @@ mod stream;
 
 pub use accept::Accepts;
 pub use body::{Aborted, EdgeBody};
+pub use clock::by_wall_clock;
 pub use config::{EdgeConfig, Limits, Rate, Rates, Timeouts};
 pub use endpoint::{Endpoint, Inbound};
 pub use error::{ConfigError, ServeError};

@@ -10,10 +10,12 @@ use sterna_protocol::jsonrpc::{DecodeError, ErrorResponse, Message, RequestId};
 use sterna_protocol::legacy::{ClientNotification, ClientRequest};
 use sterna_protocol::result::EmptyResult;
 use sterna_protocol::version::ProtocolVersion;
+use sterna_store::Error;
 
 use super::live::Answered;
 use super::session::Session;
-use super::{calls, line, tasks};
+use super::{calls, letters, line, tasks};
+use crate::auth::Caller;
 use crate::core::Core;
 use crate::edge::{Accepts, EdgeBody, Inbound, Outbox, Pass, Shutdown, outbox, reply};
 use crate::failure::Failure;
@@ -210,13 +212,25 @@ pub(super) fn notification(core: &Core, session: &Session, notification: ClientN
     }
 }
 
-/// Brings the answer to a question of ours to who asked it.
-pub(super) fn response(core: &Core, session: &Session, id: &RequestId, answer: Answered) {
-    if let Some(number) = line::read_id(core.desk.instance(), id)
-        && let Some(live) = core.desk.find(&session.key)
-    {
+/// Brings the answer to a question to who asked it, here or elsewhere.
+///
+/// # Errors
+///
+/// The store failed that would have brought it elsewhere.
+pub(super) async fn response(
+    core: &Core,
+    caller: &Caller,
+    session: &Session,
+    id: &RequestId,
+    answer: Answered,
+) -> Result<(), Error> {
+    let Some(number) = line::read_id(core.desk.instance(), id) else {
+        return letters::leave(core, caller, session, id, answer).await;
+    };
+    if let Some(live) = core.desk.find(&session.key) {
         live.answer(number, answer);
     }
+    Ok(())
 }
 
 /// Says what is wrong with a message that could not be read.

@@ -25,7 +25,7 @@ use crate::edge::{EdgeBody, Inbound, outbox, reply};
 use crate::failure::Failure;
 use crate::handler::Way;
 use crate::rounds::{Played, Reporter, Retry, Round, Wanted};
-use crate::tasks::Opening;
+use crate::tasks::{self, Opening, Wish};
 use crate::telemetry::Operation;
 
 pub(super) async fn tool(
@@ -43,14 +43,15 @@ pub(super) async fn tool(
     };
     let plan = core.offers.tools.get(&wanted.target.name);
     let plan = plan.map_or_else(Default::default, |entry| entry.task);
-    let may_become_task = match plan.mode.decide(&params.meta.client_capabilities) {
-        Ok(becomes) => becomes && core.tasks.is_some(),
+    let capabilities = &params.meta.client_capabilities;
+    let wish = match tasks::wish(&core, plan.mode, capabilities, &params.extra) {
+        Ok(wish) => wish,
         Err(failure) => {
             let answer = early(&core, "tools/call", id, &params.meta, failure);
             return answer.plain(inbound.accepts);
         }
     };
-    if may_become_task
+    if let Some(wish) = wish
         && params.request_state.is_none()
         && !plan.asks_first
         && let Some(tasks) = &core.tasks
@@ -63,10 +64,10 @@ pub(super) async fn tool(
             meta: params.meta,
             tool: &wanted.target.name,
             arguments: wanted.input,
-            ttl: None,
+            ttl: wish.ttl,
             begun: None,
         };
-        let answer = match tasks.create(&core, opening).await {
+        let answer = match tasks.create(&core, opening, wish).await {
             Ok(created) => Answer::done(id, &created),
             Err(failure) => Answer::failed(Some(&id), &failure),
         };
@@ -77,7 +78,7 @@ pub(super) async fn tool(
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
-        may_become_task,
+        wish,
     };
     run(core, inbound, id, Ok(wanted), sent, finish_tool).await
 }
@@ -93,7 +94,7 @@ pub(super) async fn prompt(
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
-        may_become_task: false,
+        wish: None,
     };
     run(core, inbound, id, wanted, sent, |core, _, result| {
         sign(core, &mut result.meta);
@@ -113,7 +114,7 @@ pub(super) async fn resource(
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
-        may_become_task: false,
+        wish: None,
     };
     run(core, inbound, id, wanted, sent, finish_resource).await
 }
@@ -123,7 +124,7 @@ struct Sent {
     meta: RequestMeta,
     responses: Option<InputResponses>,
     state: Option<RequestState>,
-    may_become_task: bool,
+    wish: Option<Wish>,
 }
 
 /// Plays the round and gives its outcome the shape it needs: a document, or an
@@ -165,7 +166,7 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
         reporter: reporter.map(Arc::new),
         mistake: OnceLock::new(),
         place: OnceLock::new(),
-        becoming: Becoming::allowed(sent.may_become_task),
+        becoming: Becoming::wishing(sent.wish),
         posed: Posed::default(),
     });
     let round = Round {

@@ -4,7 +4,6 @@ use std::sync::{Arc, OnceLock};
 
 use http::Response;
 use serde_json::{Value, json};
-use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::jsonrpc::{Message, RequestId};
 use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::version::ProtocolVersion;
@@ -56,12 +55,7 @@ async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value
     let params: Value = serde_json::from_str(params).map_err(|_| Failure::Params("_meta"))?;
     let meta: RequestMeta =
         serde_json::from_value(params["_meta"].clone()).map_err(|_| Failure::Params("_meta"))?;
-    if let Some(needed) = &served.needs
-        && !meta.client_capabilities.has_extension(needed.as_str())
-    {
-        let needed = ClientCapabilities::default().with_extension(needed);
-        return Err(Failure::Capability(Box::new(needed)));
-    }
+    let serve = served.serve(&meta.client_capabilities)?;
     let request = Request::new(Facts {
         core: Arc::clone(&core),
         meta,
@@ -73,7 +67,7 @@ async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value
         posed: Posed::default(),
         place: OnceLock::new(),
     });
-    let serving = guarded((served.serve)(request, params)).await;
+    let serving = guarded(serve(request, params)).await;
     let mut result = serving.unwrap_or_else(|_| {
         tracing::error!(target: "sterna::handler", method, "a handler panicked");
         Err(Failure::Internal)

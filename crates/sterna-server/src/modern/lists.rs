@@ -43,13 +43,21 @@ impl Lists {
         Self::of(offers, |entry| Some(value(&entry.wire)), write)
     }
 
+    /// As [`write`](Self::write), for clients that speak of tasks as SEP-2322
+    /// does.
+    pub(crate) fn write_with_tasks(
+        offers: &Offers,
+        caching: &Caching,
+        page: usize,
+        meta: &ResultMeta,
+    ) -> Self {
+        let write = |member, items| List::write(member, items, page, &modern(caching, meta));
+        Self::of(offers, with_execution, write)
+    }
+
     /// The lists as sessions of 2025-11-25 see them, which know tasks.
     pub(crate) fn write_legacy(offers: &Offers, page: usize) -> Self {
-        Self::of_sessions(offers, page, |entry| {
-            let mut tool = legacy::Tool::from(entry.wire.clone());
-            tool.execution = entry.task.mode.execution();
-            Some(value(&tool))
-        })
+        Self::of_sessions(offers, page, with_execution)
     }
 
     /// The lists as sessions of the revisions before see them. What runs as a
@@ -106,6 +114,13 @@ impl Lists {
             ),
         }
     }
+}
+
+/// A tool that says how it runs.
+fn with_execution(entry: &ToolEntry) -> Option<Value> {
+    let mut tool = legacy::Tool::from(entry.wire.clone());
+    tool.execution = entry.task.mode.execution();
+    Some(value(&tool))
 }
 
 /// The answer to `server/discover`.

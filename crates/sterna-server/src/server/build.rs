@@ -8,7 +8,7 @@ use sterna_protocol::capabilities::{
     PromptsCapability, ResourcesCapability, ServerCapabilities, ToolsCapability,
 };
 use sterna_protocol::discover::DiscoverResult;
-use sterna_protocol::json::JsonObject;
+use sterna_protocol::json::{JsonObject, RawJson};
 use sterna_protocol::legacy::{
     InitializeResult, ServerTaskRequests, ServerTasksCapability, ToolTasks,
 };
@@ -37,6 +37,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         keys,
         store,
         remembers_rounds,
+        sep2322_tasks,
         gate,
         probes,
         hooks,
@@ -66,9 +67,14 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         .tools
         .iter()
         .any(|tool| tool.task.mode != TaskMode::Never);
+    let sep2322_tasks = sep2322_tasks && store.is_some() && runs_tasks;
+    let spoken = match sep2322_tasks {
+        true => tasks::with_sep2322(),
+        false => tasks::extension(),
+    };
     if store.is_some()
         && runs_tasks
-        && let Err(problem) = extensions.put(tasks::extension())
+        && let Err(problem) = extensions.put(spoken)
     {
         problems.push(problem);
     }
@@ -83,7 +89,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     if !problems.is_empty() {
         return Err(BuildError::new(problems));
     }
-    let capabilities = declare(&offers, &extensions);
+    let mut capabilities = declare(&offers, &extensions);
     let mut hello = InitializeResult::new(
         ProtocolVersion::V2025_11_25,
         without_extensions(&capabilities).into(),
@@ -91,6 +97,14 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     );
     hello.instructions.clone_from(&instructions);
     hello.capabilities.tasks = (store.is_some() && runs_tasks).then(session_tasks);
+    let mut lists: fn(&_, &_, _, &_) -> _ = Lists::write;
+    if sep2322_tasks {
+        let mut tasks = session_tasks();
+        tasks.list = None;
+        let tasks = RawJson::of(&tasks).expect("wire types have string keys only");
+        capabilities.extra.insert("tasks", tasks);
+        lists = Lists::write_with_tasks;
+    }
     let mut found = DiscoverResult::new(vec![ProtocolVersion::V2026_07_28], capabilities);
     found.instructions = instructions;
     let meta = ResultMeta::of(info.clone());
@@ -105,10 +119,11 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     let core = Core {
         tasks,
         remembers_rounds,
+        sep2322_tasks,
         version: config.flow.version,
         realm: Realm::new(audience, config.tenant.as_deref()),
         discover: discover(found, &config.caching, &meta),
-        lists: Lists::write(&offers, &config.caching, config.page, &meta),
+        lists: lists(&offers, &config.caching, config.page, &meta),
         hello,
         legacy_lists: Lists::write_legacy(&offers, config.page),
         older_lists: Lists::write_older(&offers, config.page),

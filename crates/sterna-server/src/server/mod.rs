@@ -65,6 +65,7 @@ pub struct Server {
     keys: Option<Arc<SharedKeyring>>,
     store: Option<Arc<dyn Store>>,
     remembers_rounds: bool,
+    sep2322_tasks: bool,
     gate: Option<Gate>,
     probes: Probes,
     hooks: Vec<Box<dyn Around>>,
@@ -85,6 +86,7 @@ impl Server {
             keys: None,
             store: None,
             remembers_rounds: false,
+            sep2322_tasks: false,
             gate: None,
             probes: Probes::new(),
             hooks: Vec::new(),
@@ -223,6 +225,15 @@ impl Server {
         self
     }
 
+    /// Speaks of tasks as SEP-2322 does, to clients that do not declare the
+    /// extension which came of it: a call with `task` becomes one,
+    /// `tasks/result` answers with what it asks, and `tasks/input_response`
+    /// takes the answers.
+    pub fn sep2322_tasks(mut self) -> Self {
+        self.sep2322_tasks = true;
+        self
+    }
+
     /// Says who may call.
     ///
     /// Without a gate everybody may, which is right for a server on loopback
@@ -261,6 +272,19 @@ impl Server {
     /// Replaces the settings.
     pub fn config(mut self, config: ServerConfig) -> Self {
         self.config = config;
+        self
+    }
+
+    /// Changes some of the settings and leaves the others.
+    ///
+    /// ```
+    /// use sterna_server::Server;
+    ///
+    /// let server = Server::new("deployer", "1.0.0").configure(|config| config.page = 20);
+    /// # let _ = server;
+    /// ```
+    pub fn configure(mut self, change: impl FnOnce(&mut ServerConfig)) -> Self {
+        change(&mut self.config);
         self
     }
 

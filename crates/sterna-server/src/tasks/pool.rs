@@ -12,9 +12,9 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::job::Job;
-use super::{Tasks, random};
+use super::{Tasks, jitter, random};
 use crate::core::Core;
-use crate::edge::Shutdown;
+use crate::edge::{Shutdown, clock};
 
 /// Works on tasks until `shutdown` begins, then lets go of them.
 pub(crate) async fn work(core: Arc<Core>, shutdown: Shutdown) {
@@ -115,10 +115,10 @@ impl Pool {
                 bell,
                 shutdown: self.shutdown.clone(),
             };
-            self.jobs.spawn(async move {
+            self.jobs.spawn(clock::handed_on(async move {
                 job.run().await;
                 task
-            });
+            }));
         }
         any
     }
@@ -130,6 +130,7 @@ impl Pool {
                     bell.notify_one();
                 }
             }
+            Wakeup::Blob(_) => {}
             _ => self.bells.values().for_each(|bell| bell.notify_one()),
         }
     }
@@ -169,11 +170,6 @@ fn worker_name(core: &Core) -> Option<Name> {
     let mut name = core.info.name.clone();
     name.truncate(name.floor_char_boundary(200));
     Name::new(format!("{name}-{id:08x}")).ok()
-}
-
-fn jitter() -> u64 {
-    let bytes = random().unwrap_or_default();
-    bytes.first_chunk().copied().map_or(0, u64::from_be_bytes)
 }
 
 /// Work is looked for this soon after the last was found.

@@ -1,40 +1,87 @@
-//! Stores with one fault each.
+//! Stores with one fault each: whoever tests with a store can see whether the
+//! test would notice.
 
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use sterna_store::{
+
+use crate::{
     Answer, Answered, BlobId, Blobs, BoxFuture, Claim, Claimant, Claimed, Commit, Effect, Entered,
-    Error, ErrorKind, Lease, Ledger, Listing, MemoryStore, NewTask, News, OnceClaim, Outcome, Page,
-    Principal, Rest, Rested, Round, RoundEntry, Status, Summary, Sweep, Swept, Task, TaskId, Tasks,
+    Error, ErrorKind, Lease, Ledger, Listing, NewTask, News, OnceClaim, Outcome, Page, Principal,
+    Rest, Rested, Round, RoundEntry, Status, Store, Summary, Sweep, Swept, Task, TaskId, Tasks,
     Wakeups,
 };
 
 /// A rule that a store does not keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+#[non_exhaustive]
+pub enum Fault {
+    /// A worker that was overtaken is told that its writes arrived.
     BelievesZombies,
+    /// A lease outlives its worker by far.
     ClaimsForever,
+    /// Every third call that answers is acknowledged and thrown away.
+    DropsAnswers,
+    /// A task that fails again and again is as good as new each time.
     ForgetsAttempts,
+    /// Blobs do not expire.
     KeepsBlobsForever,
+    /// A list holds tasks of others.
     ListsEverything,
+    /// Every third call that answers brings an answer nobody gave.
+    MixesAnswersUp,
+    /// An effect in doubt may be run by whoever asks.
     RunsEffectsTwice,
+    /// A round may be answered by whoever asks.
     RunsRoundsTwice,
+    /// Whoever knows its id sees a task.
     ShowsForeignTasks,
+    /// Every third commit of progress is acknowledged and thrown away.
+    SkipsCommits,
+    /// A task rests although an answer has come.
     SleepsOnAnswers,
+    /// Answers that were taken are handed out again.
     SwallowsTakenKeys,
+    /// A cancelled task completes all the same.
     UncancelsTasks,
 }
 
-/// A memory store that breaks one rule, or none.
-pub(crate) struct Faulty {
-    pub(crate) store: MemoryStore,
-    pub(crate) fault: Option<Fault>,
+/// A store that breaks one rule, or none.
+///
+/// ```
+/// use std::sync::Arc;
+/// use sterna_store::contract::{Fault, Faulty};
+/// use sterna_store::{MemoryLimits, MemoryStore, Store, UnixMillis};
+///
+/// let good = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+/// let bad: Arc<dyn Store> = Arc::new(Faulty::new(Arc::new(good), Fault::RunsEffectsTwice));
+/// ```
+pub struct Faulty {
+    store: Arc<dyn Store>,
+    fault: Option<Fault>,
+    calls: AtomicU32,
 }
 
 impl Faulty {
+    /// `store` with a fault, or with none.
+    pub fn new(store: Arc<dyn Store>, fault: impl Into<Option<Fault>>) -> Self {
+        Self {
+            store,
+            fault: fault.into(),
+            calls: AtomicU32::new(0),
+        }
+    }
+
     fn has(&self, fault: Fault) -> bool {
         self.fault == Some(fault)
+    }
+
+    /// Whether a fault shows that does so every third time.
+    fn strikes(&self, fault: Fault) -> bool {
+        self.has(fault) && self.calls.fetch_add(1, Ordering::Relaxed) % 3 == 2
     }
 
     /// Who a caller is taken for.
@@ -83,8 +130,17 @@ impl Tasks for Faulty {
         &self,
         caller: Principal,
         task: TaskId,
-        answers: Vec<Answer>,
+        mut answers: Vec<Answer>,
     ) -> BoxFuture<'_, Result<Option<Answered>, Error>> {
+        if self.strikes(Fault::DropsAnswers) {
+            let dropped = Answered::new(1, Status::Working);
+            return Box::pin(async move { Ok(Some(dropped)) });
+        }
+        if self.strikes(Fault::MixesAnswersUp) {
+            for answer in &mut answers {
+                answer.response = Bytes::from_static(br#"{"action":"decline"}"#);
+            }
+        }
         self.store.answer(caller, task, answers)
     }
 
@@ -119,6 +175,9 @@ impl Tasks for Faulty {
     }
 
     fn append(&self, lease: Lease, mut commit: Commit) -> BoxFuture<'_, Result<News, Error>> {
+        if self.strikes(Fault::SkipsCommits) {
+            return Box::pin(async { Ok(News::new(Status::Working, Vec::new())) });
+        }
         Box::pin(async move {
             if self.has(Fault::SwallowsTakenKeys) {
                 commit.taken.clear();
@@ -186,7 +245,17 @@ impl Ledger for Faulty {
         claimant: Claimant,
         result: Bytes,
     ) -> BoxFuture<'_, Result<(), Error>> {
-        self.store.settle_once(effect, claimant, result)
+        Box::pin(async move {
+            let settled = self.store.settle_once(effect, claimant, result).await;
+            match settled {
+                Err(error)
+                    if error.kind() == ErrorKind::Fenced && self.has(Fault::RunsEffectsTwice) =>
+                {
+                    Ok(())
+                }
+                settled => settled,
+            }
+        })
     }
 
     fn enter_round(
@@ -238,5 +307,13 @@ impl Blobs for Faulty {
 
     fn sweep_blobs(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>> {
         self.store.sweep_blobs(limit)
+    }
+}
+
+impl fmt::Debug for Faulty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Faulty")
+            .field("fault", &self.fault)
+            .finish_non_exhaustive()
     }
 }

@@ -6,6 +6,9 @@
 //! {"id":"tools","got":"ask_name ask_url echo multi shed two_rounds"}
 //! ```
 
+mod answers;
+mod script;
+
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -14,15 +17,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use sterna_client::{Client, Era};
-use sterna_protocol::content::{ContentBlock, TextContent};
-use sterna_protocol::elicitation::{
-    ElicitAction, ElicitContent, ElicitRequestFormParams, ElicitResult,
-};
+use sterna_protocol::content::ContentBlock;
+use sterna_protocol::elicitation::ElicitAction;
 use sterna_protocol::resource::ResourceContents;
-use sterna_protocol::roots::Root;
-use sterna_protocol::sampling::{CreateMessageResult, SamplingMessageContentBlock};
+
+use crate::answers::connect;
+use crate::script::{Case, Script};
 
 #[derive(Parser)]
 struct Args {
@@ -33,38 +35,17 @@ struct Args {
     era: String,
 }
 
-#[derive(Deserialize)]
-struct Script {
-    answers: Answers,
-    cases: Vec<Case>,
-}
-
-#[derive(Deserialize)]
-struct Answers {
-    fields: ElicitContent,
-    sample: String,
-    roots: Vec<Root>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Case {
-    id: String,
-    list: Option<String>,
-    tool: Option<String>,
-    prompt: Option<String>,
-    resource: Option<String>,
-    arguments: Value,
-    action: Option<ElicitAction>,
-}
-
 #[tokio::main]
 async fn main() -> Result<()> {
     let args = Args::parse();
     let text = std::fs::read_to_string(&args.script).context("cannot read the script")?;
     let Script { answers, cases } = serde_json::from_str(&text)?;
     let action = Arc::new(Mutex::new(ElicitAction::Accept));
-    let client = connect(&args, answers, Arc::clone(&action)).await?;
+    let era = match args.era.as_str() {
+        "legacy" => Era::Legacy,
+        _ => Era::Modern,
+    };
+    let client = connect(&args.url, era, answers, Arc::clone(&action)).await?;
     for case in cases {
         let answer = case.action.clone().unwrap_or(ElicitAction::Accept);
         *action.lock().unwrap_or_else(PoisonError::into_inner) = answer;
@@ -76,50 +57,6 @@ async fn main() -> Result<()> {
     }
     client.close().await;
     Ok(())
-}
-
-async fn connect(args: &Args, with: Answers, action: Arc<Mutex<ElicitAction>>) -> Result<Client> {
-    let sample = SamplingMessageContentBlock::Text(TextContent::new(with.sample));
-    let sample = CreateMessageResult::new("scripted", sample);
-    let choice = move || {
-        action
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    };
-    let url_choice = choice.clone();
-    let client = Client::builder(&args.url)
-        .era(match args.era.as_str() {
-            "legacy" => Era::Legacy,
-            _ => Era::Modern,
-        })
-        .on_form(move |question| {
-            let answer = match choice() {
-                ElicitAction::Accept => ElicitResult::accept(fill(&question.params, &with.fields)),
-                other => ElicitResult::new(other),
-            };
-            async { Ok(answer) }
-        })
-        .on_url(move |_| {
-            let answer = ElicitResult::new(url_choice());
-            async { Ok(answer) }
-        })
-        .on_sample(move |_| {
-            let answer = sample.clone();
-            async { Ok(answer) }
-        })
-        .roots(with.roots)
-        .connect()
-        .await?;
-    Ok(client)
-}
-
-/// The fields of the form that the script knows.
-fn fill(form: &ElicitRequestFormParams, known: &ElicitContent) -> ElicitContent {
-    let fields = form.requested_schema.properties.iter();
-    fields
-        .filter_map(|(name, _)| Some((name, known.get(name)?.clone())))
-        .collect()
 }
 
 async fn run(client: &Client, case: &Case) -> Result<String> {
