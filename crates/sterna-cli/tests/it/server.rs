@@ -48,6 +48,23 @@ pub(crate) fn start_with_tasks() -> String {
     )
 }
 
+/// Starts what the manual calls.
+pub(crate) fn start_documented() -> String {
+    let store = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+    let mut config = ServerConfig::default();
+    config.tasks.poll_interval = Duration::from_millis(50);
+    let publish = Tool::new("publish", "Publishes a title", announce);
+    serve(
+        Server::new("documented", "1.0.0")
+            .keys(Keyring::new([Key::new(secret())]).unwrap())
+            .store(Arc::new(store))
+            .config(config)
+            .offer(publish.task(TaskMode::Always))
+            .tool("deploy", "Deploys a service after asking why", roll_out)
+            .tool("login", "Asks for a password", login),
+    )
+}
+
 /// Starts an instance that knows no earlier revisions.
 pub(crate) fn start_modern() -> String {
     serve(server().legacy(false))
@@ -170,6 +187,23 @@ async fn queue(call: Call, _: Answers) -> Result<Outcome<CallToolResult>, Refuse
         return Ok(Outcome::InputRequired(InputRequired::retry_with(state)));
     }
     Ok(Outcome::Complete(CallToolResult::text("your turn")))
+}
+
+async fn roll_out(cx: Cx<'_>, args: Deploy) -> Result<String, ToolError> {
+    let question = format!("Why deploy {}?", args.service);
+    let reason: String = cx.ask("reason", question).await?;
+    Ok(format!("{} deployed: {reason}", args.service))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Approval {
+    name: String,
+}
+
+async fn announce(cx: Cx<'_>, args: Publish) -> Result<String, ToolError> {
+    let question = format!("Who approves {}?", args.title);
+    let Approval { name } = cx.ask("approval", question).await?;
+    Ok(format!("{} is out, approved by {name}", args.title))
 }
 
 async fn touch(cx: Cx<'_>, (): ()) -> &'static str {

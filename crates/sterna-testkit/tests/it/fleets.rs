@@ -1,0 +1,74 @@
+//! Replicas, builds and whole servers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use sterna_server::{Cx, Refused, Server, TaskMode, Tool, ToolError};
+use sterna_testkit::{Flow, Way};
+
+async fn old_sync(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    let (github, google) = tokio::join!(
+        cx.ask::<String>("github", "Your GitHub login?"),
+        cx.ask::<String>("google", "Your Google login?"),
+    );
+    Ok(format!("{} and {}", github?, google?))
+}
+
+async fn new_sync(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    let (github, microsoft) = tokio::join!(
+        cx.ask::<String>("github", "Your GitHub login?"),
+        cx.ask::<String>("microsoft", "Your Microsoft login?"),
+    );
+    Ok(format!("{} and {}", github?, microsoft?))
+}
+
+#[tokio::test]
+async fn a_new_build_asks_only_for_what_is_missing() {
+    let flow = Flow::of(old_sync)
+        .upgrade(2, new_sync)
+        .answer("github", "ada")
+        .answer("google", "ada@gmail")
+        .answer("microsoft", "ada@outlook");
+    let run = flow.run().await;
+    run.asked("microsoft").in_round(2);
+    assert_eq!(run.questions(), ["github", "google", "microsoft"]);
+    assert_eq!(run.text(), "ada and ada@outlook");
+    let checked = flow.check().await;
+    assert_eq!((checked.ways, checked.replays), (1, 2));
+}
+
+async fn count(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    let seen = cx.state::<AtomicU32>().fetch_add(1, Ordering::SeqCst);
+    cx.confirm("sure", "Sure?").await?;
+    Ok(format!("seen {seen}"))
+}
+
+#[tokio::test]
+async fn replicas_share_no_memory() {
+    let flow = Flow::of(count).state(AtomicU32::default).agree("sure");
+    assert_eq!(flow.run().await.text(), "seen 0");
+    assert_eq!(flow.clone().replicas(2).run().await.text(), "seen 0");
+    assert_eq!(flow.replicas(1).run().await.text(), "seen 1");
+}
+
+async fn publish(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    let title: String = cx.ask("title", "Which title?").await?;
+    Ok(format!("published {title}"))
+}
+
+fn newsroom() -> Server {
+    let publish = Tool::new("publish", "Publishes", publish).task(TaskMode::Always);
+    Server::new("newsroom", "1.0.0")
+        .offer(publish)
+        .state(Arc::new(AtomicU32::new(0)))
+}
+
+#[tokio::test]
+async fn a_whole_server_is_tested_with_its_settings() {
+    let flow = Flow::on(newsroom, "publish").answer("title", "Birds");
+    let run = flow.clone().way(Way::Task).run().await;
+    assert_eq!(run.text(), "published Birds");
+    assert!(flow.clone().way(Way::Task).check().await.crashes > 0);
+    let refused = Flow::on(newsroom, "publish").run().await;
+    assert!(refused.text().starts_with("-32021 "), "{refused}");
+}
