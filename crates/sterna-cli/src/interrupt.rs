@@ -1,15 +1,22 @@
 //! Ctrl-C: every wait says what it means there.
 
 use anyhow::anyhow;
+use tokio::sync::Notify;
 
 use crate::exit::{Exit, Failure};
 
-/// Waits for an interrupt.
-pub(crate) async fn heard() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        // Where it cannot be heard, it ends the process by itself.
-        std::future::pending::<()>().await;
+/// Listens for as long as the command runs: what comes between two waits is
+/// kept for the next one.
+pub(crate) async fn listen() {
+    // Where it cannot be heard, it ends the process by itself.
+    while tokio::signal::ctrl_c().await.is_ok() {
+        COMING.notify_one();
     }
+}
+
+/// Waits for an interrupt that nobody else has heard.
+pub(crate) async fn heard() {
+    COMING.notified().await;
 }
 
 /// Waits for `work`; an interrupt drops it, which takes back what it asked of
@@ -30,3 +37,5 @@ pub(crate) fn or<T>(
         }
     }
 }
+
+static COMING: Notify = Notify::const_new();

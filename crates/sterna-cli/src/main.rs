@@ -17,6 +17,7 @@ mod table;
 
 mod arguments;
 mod ask;
+mod midcall;
 mod rounds;
 mod session;
 mod target;

@@ -1,22 +1,18 @@
 //! A connection to the server that was named.
 
-use std::fmt;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use sterna_client::{Builder, Client, Command, Error, ErrorKind};
 use sterna_protocol::capabilities::ExtensionId;
-use sterna_protocol::elicitation::{ElicitRequestParams, ElicitResult};
-use sterna_protocol::input::{InputRequest, InputResponse};
-use sterna_protocol::roots::ListRootsResult;
-use sterna_protocol::sampling::CreateMessageResult;
 use tokio::sync::Mutex;
 
-use crate::ask::{Answer, Asker, Desk};
+use crate::ask::Desk;
 use crate::config::Settings;
 use crate::exit::{Exit, Failure};
 use crate::headers;
 use crate::interrupt;
+use crate::midcall;
 use crate::screen::Screen;
 use crate::target::Target;
 use crate::trace;
@@ -33,7 +29,7 @@ pub(crate) async fn connect(
 ) -> Result<Client, Failure> {
     let builder = builder(target, settings, screen)?;
     let builder = match desk {
-        Some(desk) => with_desk(builder, desk).await,
+        Some(desk) => midcall::answer_by(desk, builder).await,
         None => builder,
     };
     let connecting = async { builder.connect().await.map_err(no_connection) };
@@ -99,112 +95,6 @@ pub(crate) fn builder(
         .extension(&ExtensionId::TASKS))
 }
 
-/// Has `desk` answer in revisions that ask in the middle of a call, and
-/// declares what it answers.
-async fn with_desk(mut builder: Builder, desk: &SharedDesk) -> Builder {
-    let (samples, has_roots) = {
-        let desk = desk.lock().await;
-        (desk.samples(), desk.has_roots())
-    };
-    let form = Arc::clone(desk);
-    builder = builder.on_form(move |question| {
-        let desk = Arc::clone(&form);
-        async move {
-            let request = InputRequest::elicit(question.params);
-            match ask(&desk, &question.server, &question.about, request).await? {
-                InputResponse::Elicit(result) => Ok::<ElicitResult, _>(result),
-                _ => Err("an answer of another kind".into()),
-            }
-        }
-    });
-    let url = Arc::clone(desk);
-    builder = builder.on_url(move |question| {
-        let desk = Arc::clone(&url);
-        async move {
-            let request = InputRequest::elicit(question.params);
-            match ask(&desk, &question.server, &question.about, request).await? {
-                InputResponse::Elicit(result) => Ok::<ElicitResult, _>(result),
-                _ => Err("an answer of another kind".into()),
-            }
-        }
-    });
-    if samples {
-        let desk = Arc::clone(desk);
-        builder = builder.on_sample(move |question| {
-            let desk = Arc::clone(&desk);
-            async move {
-                let request = InputRequest::create_message(question.params);
-                match ask(&desk, &question.server, &question.about, request).await? {
-                    InputResponse::CreateMessage(result) => Ok::<CreateMessageResult, _>(result),
-                    _ => Err("an answer of another kind".into()),
-                }
-            }
-        });
-    }
-    if has_roots {
-        let desk = Arc::clone(desk);
-        builder = builder.on_roots(move |question| {
-            let desk = Arc::clone(&desk);
-            async move {
-                let request = InputRequest::list_roots();
-                match ask(&desk, &question.server, &question.about, request).await? {
-                    InputResponse::ListRoots(ListRootsResult { roots, .. }) => Ok(roots),
-                    _ => Err("an answer of another kind".into()),
-                }
-            }
-        });
-    }
-    builder
-}
-
-async fn ask(
-    desk: &SharedDesk,
-    server: &str,
-    about: &str,
-    request: InputRequest,
-) -> Result<InputResponse, sterna_client::BoxError> {
-    let key = name(&request);
-    let asker = Asker { server, about, key };
-    match desk.lock().await.answer(asker, &request).await {
-        Ok(Answer::Ready(response)) => Ok(*response),
-        Ok(Answer::Nobody) => Err(Unanswered.into()),
-        // The desk has said so, and the call is about to be dropped: nothing more is sent.
-        Ok(Answer::Stopped) => std::future::pending().await,
-        Err(failure) => Err(failure.error.into()),
-    }
-}
-
-/// What to call a question in the middle of a call, which has no key: by its
-/// only field, or by its kind.
-fn name(request: &InputRequest) -> &str {
-    match request {
-        InputRequest::CreateMessage(_) => "sample",
-        InputRequest::Elicit(elicit) => match &elicit.params {
-            ElicitRequestParams::Form(params) => {
-                let mut fields = params.requested_schema.properties.iter();
-                match (fields.next(), fields.next()) {
-                    (Some((only, _)), None) => only,
-                    _ => "form",
-                }
-            }
-            _ => "url",
-        },
-        _ => "roots",
-    }
-}
-
-/// A question in the middle of a call found nobody to answer it.
-#[derive(Clone, Copy, Debug)]
-struct Unanswered;
-
-impl fmt::Display for Unanswered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nobody is here to answer")
-    }
-}
-
-impl std::error::Error for Unanswered {}
-
 /// A server that refuses the very first request speaks nothing that we do.
 fn no_connection(error: Error) -> Failure {
     let refused = error.kind() == ErrorKind::Refused;
@@ -218,7 +108,7 @@ fn no_connection(error: Error) -> Failure {
 /// Which exit code an error of the client library has, and what to do.
 pub(crate) fn failure(error: Error) -> Failure {
     let unanswered = std::error::Error::source(&error);
-    let unanswered = unanswered.is_some_and(|source| source.is::<Unanswered>());
+    let unanswered = unanswered.is_some_and(|source| source.is::<midcall::Unanswered>());
     let (exit, hint) = match (error.kind(), error.code()) {
         _ if unanswered => (
             Exit::InputRequired,
@@ -256,6 +146,7 @@ pub(crate) fn block_on(work: impl Future<Output = Result<Exit, Failure>>) -> Res
         .enable_all()
         .build()
         .context("no runtime can be started")?;
+    runtime.spawn(interrupt::listen());
     let ended = runtime.block_on(work);
     // A prompt may still wait for a key; nobody waits for the prompt.
     runtime.shutdown_background();

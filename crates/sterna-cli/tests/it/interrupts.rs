@@ -1,54 +1,14 @@
 //! Ctrl-C, in each state the command can be in.
 
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Child, ChildStderr, Stdio};
+use std::io::Read as _;
 
 use serde_json::json;
 use tempfile::TempDir;
 
 use crate::calls::at;
-use crate::command::{command, run};
+use crate::running::Running;
 use crate::server;
 use crate::terminal::{CTRL_C, ENTER, User};
-
-/// A command that is under way.
-struct Running {
-    child: Child,
-    stderr: BufReader<ChildStderr>,
-}
-
-impl Running {
-    /// Starts a command and waits until it says `sign`.
-    fn until(args: &[&str], sign: &str) -> Self {
-        let mut child = command()
-            .args(args)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        while !line.contains(sign) {
-            line.clear();
-            assert_ne!(
-                stderr.read_line(&mut line).unwrap(),
-                0,
-                "{sign} was not said"
-            );
-        }
-        Self { child, stderr }
-    }
-
-    /// Interrupts it; its exit code and its last words.
-    fn interrupt(mut self) -> (Option<i32>, String) {
-        let id = self.child.id().to_string();
-        run(std::process::Command::new("kill").args(["-INT", &id]), "");
-        let mut words = String::new();
-        self.stderr.read_to_string(&mut words).unwrap();
-        (self.child.wait().unwrap().code(), words)
-    }
-}
 
 #[test]
 fn while_calling_it_cancels_the_call() {

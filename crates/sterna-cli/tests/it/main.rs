@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod command;
+mod running;
 mod server;
 mod terminal;
 
@@ -17,6 +18,7 @@ mod json;
 mod keys;
 mod listen;
 mod offers;
+mod pages;
 mod tasks;
 mod token;
 mod trace;

@@ -14,8 +14,8 @@ use sterna_protocol::tool::CallToolResult;
 use sterna_seal::{Key, Keyring, SecretKey};
 use sterna_server::auth::{Gate, StaticTokens};
 use sterna_server::{
-    Answers, Call, Cx, Progress, Refused, RequestError, Script, Server, ServerConfig, TaskMode,
-    Tool, ToolError,
+    Answers, Call, Cx, Edit, Progress, Refused, RequestError, Script, Server, ServerConfig,
+    TaskMode, Tool, ToolError,
 };
 use sterna_store::{MemoryLimits, MemoryStore, UnixMillis};
 
@@ -44,7 +44,25 @@ pub(crate) fn start_with_tasks() -> String {
             .offer(task(Tool::new("publish", "Publishes a title", publish)))
             .offer(task(Tool::new("break", "Returns an error", fail)))
             .offer(task(Tool::new("stall", "Never ends", sleep)))
-            .tool("touch", "Says that the tools have changed", touch),
+            .tool("touch", "Adds a tool", touch)
+            .changing(),
+    )
+}
+
+/// Starts what the manual calls.
+pub(crate) fn start_documented() -> String {
+    let store = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+    let mut config = ServerConfig::default();
+    config.tasks.poll_interval = Duration::from_millis(50);
+    let publish = Tool::new("publish", "Publishes a title", announce);
+    serve(
+        Server::new("documented", "1.0.0")
+            .keys(Keyring::new([Key::new(secret())]).unwrap())
+            .store(Arc::new(store))
+            .config(config)
+            .offer(publish.task(TaskMode::Always))
+            .tool("deploy", "Deploys a service after asking why", roll_out)
+            .tool("login", "Asks for a password", login),
     )
 }
 
@@ -172,8 +190,27 @@ async fn queue(call: Call, _: Answers) -> Result<Outcome<CallToolResult>, Refuse
     Ok(Outcome::Complete(CallToolResult::text("your turn")))
 }
 
+async fn roll_out(cx: Cx<'_>, args: Deploy) -> Result<String, ToolError> {
+    let question = format!("Why deploy {}?", args.service);
+    let reason: String = cx.ask("reason", question).await?;
+    Ok(format!("{} deployed: {reason}", args.service))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Approval {
+    name: String,
+}
+
+async fn announce(cx: Cx<'_>, args: Publish) -> Result<String, ToolError> {
+    let question = format!("Who approves {}?", args.title);
+    let Approval { name } = cx.ask("approval", question).await?;
+    Ok(format!("{} is out, approved by {name}", args.title))
+}
+
 async fn touch(cx: Cx<'_>, (): ()) -> &'static str {
-    cx.request().changes().tools();
+    let tool = Tool::new("touched", "Came when it was called for", deploy);
+    let edit = Edit::new().offer(tool);
+    cx.request().changes().update(edit).unwrap();
     "touched"
 }
 

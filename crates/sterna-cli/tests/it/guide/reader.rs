@@ -125,7 +125,7 @@ impl Reader {
 
     /// Waits for the prompt and looks at how the command ended.
     pub(super) fn ends(&mut self, line: &str, code: i32) {
-        let prompt = self.shell.expect(Regex(r"<(\d+)>\$ "));
+        let prompt = self.shell.expect(Regex(r"<(\d+)>~ "));
         let prompt = prompt.unwrap_or_else(|error| panic!("`{line}` did not end: {error}"));
         let ended = String::from_utf8_lossy(prompt.get(1).unwrap());
         let seen = String::from_utf8_lossy(prompt.before());
@@ -190,4 +190,4 @@ fn target() -> PathBuf {
     tmp.parent().unwrap().to_owned()
 }
 
-const PROMPT: &str = "<$?>\\$ ";
+const PROMPT: &str = "<$?>~ ";
