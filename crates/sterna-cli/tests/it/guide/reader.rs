@@ -1,5 +1,6 @@
 //! Somebody who does what a page says, in an empty folder, in a real shell.
 
+use std::fs::File;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,8 +23,8 @@ pub(super) struct Dialogue {
 }
 
 /// A shell in a folder of its own. What a page says is done to the letter, but
-/// for where the checkout is, which ports are free, and that cargo neither
-/// uses the network nor optimises.
+/// for where the checkout is and which ports are free; cargo does not use the
+/// network, and installs what has been built for the tests.
 pub(super) struct Reader {
     shell: OsSession,
     folder: TempDir,
@@ -31,14 +32,18 @@ pub(super) struct Reader {
     instead: Vec<(String, String)>,
     /// The processes in the background, in the order of their start.
     pub(super) jobs: Vec<String>,
+    /// Readers build programs of one name in one place, so one reads at a time.
+    _turn: File,
 }
 
 impl Reader {
     pub(super) fn new(ports: &[&str]) -> Self {
+        let turn = File::create(Path::new(env!("CARGO_TARGET_TMPDIR")).join("reader")).unwrap();
+        turn.lock().unwrap();
         let folder = TempDir::new().unwrap();
         let bin = folder.path().join("bin");
         std::fs::create_dir(&bin).unwrap();
-        write_cargo(&bin.join("cargo"));
+        write_cargo(&bin);
         let mut command = Command::new("bash");
         let path = std::env::var_os("PATH").unwrap();
         let path = path.to_str().unwrap();
@@ -47,7 +52,6 @@ impl Reader {
             .current_dir(folder.path())
             .env("PS1", PROMPT)
             .env("PATH", format!("{}:{path}", bin.display()))
-            .env("CARGO_INSTALL_ROOT", folder.path())
             .env("CARGO_NET_OFFLINE", "true")
             .env("CARGO_TARGET_DIR", target())
             .env("CARGO_TERM_COLOR", "never")
@@ -67,6 +71,7 @@ impl Reader {
             instead.push(((*port).to_owned(), free));
         }
         let mut reader = Self {
+            _turn: turn,
             shell,
             folder,
             instead,
@@ -161,22 +166,24 @@ impl Drop for Reader {
     }
 }
 
-/// A cargo that builds what is here already: the versions of the workspace,
-/// not optimised.
-fn write_cargo(path: &Path) {
+/// A cargo that takes what is here already: the versions of the workspace, and
+/// the command that is under test.
+fn write_cargo(bin: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
-    let cargo = env!("CARGO");
+    let (cargo, sterna) = (env!("CARGO"), env!("CARGO_BIN_EXE_sterna"));
+    let path = bin.join("cargo");
     let script = format!(
         "#!/bin/sh\n\
          case $1 in\n\
-         install) exec {cargo} \"$@\" --debug --locked ;;\n\
+         install) grep -q '^name = \"sterna-cli\"' \"$3/Cargo.toml\" && cp {sterna} {bin} ;;\n\
          new) {cargo} \"$@\" && cp {}Cargo.lock \"$2\" ;;\n\
          *) exec {cargo} \"$@\" ;;\n\
          esac\n",
-        workspace()
+        workspace(),
+        bin = bin.display(),
     );
-    std::fs::write(path, script).unwrap();
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::write(&path, script).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// Where the checkout is, with a slash at its end.
