@@ -105,6 +105,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-store",
         ],
     ),
+    ("hardening", &["sterna-server"]),
     ("xtask", &[]),
 ];
 
