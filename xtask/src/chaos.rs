@@ -4,13 +4,17 @@ use anyhow::Result;
 
 use crate::shell::{command, finish};
 
-/// Runs both kinds of store for `seconds` each.
+/// Sees that the oracle finds flaws out, then runs both kinds of store for
+/// `seconds` each.
 pub(crate) fn run(seconds: u64) -> Result<()> {
+    let chaos = |args: &[&str]| {
+        let run = ["run", "--locked", "--package", "chaos", "--"];
+        finish(command("cargo", &run).args(args))
+    };
+    chaos(&["prove"])?;
     let seconds = seconds.to_string();
     for store in ["sqlite", "postgres"] {
-        let run = ["run", "--locked", "--package", "chaos", "--", "run"];
-        let args = ["--store", store, "--seconds", &seconds];
-        finish(command("cargo", &run).args(args))?;
+        chaos(&["run", "--store", store, "--seconds", &seconds])?;
     }
     Ok(())
 }

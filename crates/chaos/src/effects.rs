@@ -1,55 +1,153 @@
-//! What instances did to the world, one line each, in one file.
+//! What instances did to the world.
 //!
-//! A line is one small write to a file opened for appending, so that lines of
-//! several processes do not mix, and what a killed process has written stays.
+//! Every effect is noted twice: first as a line of a file, then as a row of a
+//! table in the database, and the handler goes on when both are there. The file
+//! is the harder witness. A line is one small write to a file opened for
+//! appending, so it stays even if the process is killed or the database is gone
+//! in that very moment, and a double effect shows up in it whatever becomes of
+//! the transactions around. The table is the database's own word: a row that
+//! was acknowledged and is missing, or one that no process can have written, is
+//! a database that was not what it said.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use tokio::time::{Instant, sleep};
+
+use crate::table::Table;
 
 /// Where an instance notes what it does.
 #[derive(Clone, Debug)]
-pub(crate) struct Effects(PathBuf);
+pub(crate) struct Effects {
+    file: PathBuf,
+    table: Table,
+}
+
+/// Something that was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Effect {
+    /// What no other effect has, so that a repeated write is no second one.
+    pub(crate) id: String,
+    pub(crate) what: What,
+    pub(crate) order: u64,
+    /// The plan that was seen; nothing for the others.
+    pub(crate) value: String,
+    /// Who did it.
+    pub(crate) process: u32,
+    /// When, in milliseconds.
+    pub(crate) at: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// A payment begins.
+    Begin,
+    /// A payment has been made and is about to be reported.
+    End,
+    /// The payment itself.
+    Pay,
+    /// A handler has seen this plan.
+    Saw,
+}
 
 impl Effects {
-    pub(crate) fn new(path: PathBuf) -> Self {
-        Self(path)
+    pub(crate) fn new(file: PathBuf, table: Table) -> Self {
+        Self { file, table }
     }
 
-    pub(crate) fn note(&self, what: &str, order: u64, value: &str) -> io::Result<()> {
-        let mut file = OpenOptions::new().create(true).append(true).open(&self.0)?;
-        file.write_all(format!("{what} {order} {value}\n").as_bytes())
-    }
-}
-
-/// What all instances did together.
-#[derive(Debug, Default)]
-pub(crate) struct Done {
-    /// How often each order was paid.
-    pub(crate) payments: BTreeMap<u64, u32>,
-    /// Every plan that a handler saw after it was committed.
-    pub(crate) plans: BTreeMap<u64, BTreeSet<String>>,
-}
-
-impl Done {
-    pub(crate) fn read(path: &Path) -> Result<Self> {
-        let mut done = Self::default();
-        let text = std::fs::read_to_string(path).context("nothing was done at all")?;
-        for line in text.lines() {
-            let mut words = line.split(' ');
-            let (what, order) = (words.next(), words.next());
-            let order = order.and_then(|order| order.parse().ok());
-            match (what, order, words.next()) {
-                (Some("pay"), Some(order), _) => *done.payments.entry(order).or_default() += 1,
-                (Some("saw"), Some(order), Some(plan)) => {
-                    done.plans.entry(order).or_default().insert(plan.to_owned());
-                }
-                _ => anyhow::bail!("an effect that nobody has: {line}"),
-            }
+    pub(crate) async fn note(&self, what: What, order: u64, value: &str) -> Result<()> {
+        let effect = Effect {
+            id: unique(),
+            what,
+            order,
+            value: value.to_owned(),
+            process: std::process::id(),
+            at: now(),
+        };
+        let mut file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&self.file)?;
+        file.write_all(effect.write().as_bytes())?;
+        // It has happened: the row must follow, however long the database is away.
+        let since = Instant::now();
+        while let Err(error) = self.table.insert(&effect).await {
+            ensure!(since.elapsed() < LONGEST, "no row for {effect:?}: {error}");
+            sleep(Duration::from_millis(50)).await;
         }
-        Ok(done)
+        Ok(())
     }
 }
+
+impl Effect {
+    fn write(&self) -> String {
+        let Self {
+            id,
+            what,
+            order,
+            value,
+            process,
+            at,
+        } = self;
+        format!("{id} {} {order} {value} {process} {at}\n", what.as_str())
+    }
+
+    fn read(line: &str) -> Option<Self> {
+        let mut words = line.split(' ');
+        Some(Self {
+            id: words.next()?.to_owned(),
+            what: What::parse(words.next()?)?,
+            order: words.next()?.parse().ok()?,
+            value: words.next()?.to_owned(),
+            process: words.next()?.parse().ok()?,
+            at: words.next()?.parse().ok()?,
+        })
+    }
+
+    /// All lines of the file.
+    pub(crate) fn read_all(path: &Path) -> Result<Vec<Self>> {
+        let text = std::fs::read_to_string(path).context("nothing was done at all")?;
+        let effects = text.lines().map(|line| {
+            let effect = Self::read(line);
+            effect.with_context(|| format!("an effect that nobody has: {line}"))
+        });
+        effects.collect()
+    }
+}
+
+impl What {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Begin => "begin",
+            Self::End => "end",
+            Self::Pay => "pay",
+            Self::Saw => "saw",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let all = [Self::Begin, Self::End, Self::Pay, Self::Saw];
+        all.into_iter().find(|what| what.as_str() == text)
+    }
+}
+
+/// What no two calls in any process give.
+pub(crate) fn unique() -> String {
+    use std::hash::{BuildHasher, Hasher};
+    let hasher = std::collections::hash_map::RandomState::new().build_hasher();
+    format!("{:016x}-{}", hasher.finish(), std::process::id())
+}
+
+/// Milliseconds of the clock that all processes of the machine share.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    })
+}
+
+/// Far more than a database takes to come back.
+const LONGEST: Duration = Duration::from_secs(60);

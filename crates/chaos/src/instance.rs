@@ -8,12 +8,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result};
 
+use crate::Flaw;
 use crate::dice::Dice;
 
 /// All instances. Those who are being restarted are where they last were.
 pub(crate) struct Instances {
     store: String,
     effects: String,
+    flaw: Option<Flaw>,
     running: Vec<Mutex<Running>>,
 }
 
@@ -23,10 +25,16 @@ struct Running {
 }
 
 impl Instances {
-    pub(crate) fn start(count: usize, store: &str, effects: &Path) -> Result<Self> {
+    pub(crate) fn start(
+        count: usize,
+        store: &str,
+        effects: &Path,
+        flaw: Option<Flaw>,
+    ) -> Result<Self> {
         let mut instances = Self {
             store: store.to_owned(),
             effects: effects.display().to_string(),
+            flaw,
             running: Vec::new(),
         };
         for _ in 0..count {
@@ -46,25 +54,32 @@ impl Instances {
     }
 
     /// Kills an instance as the kernel would, and starts another in its place.
-    pub(crate) fn replace(&self, at: usize) -> Result<()> {
+    /// Says which process it was.
+    pub(crate) fn replace(&self, at: usize) -> Result<u32> {
         let mut running = self.lock(at);
+        let process = running.child.id();
         running.child.kill()?;
         running.child.wait()?;
         *running = self.spawn()?;
-        Ok(())
+        Ok(process)
     }
 
-    /// Sends a signal by its name.
-    pub(crate) fn signal(&self, at: usize, signal: &str) -> Result<()> {
-        let pid = self.lock(at).child.id().to_string();
+    /// Sends a signal by its name. Says to which process.
+    pub(crate) fn signal(&self, at: usize, signal: &str) -> Result<u32> {
+        let process = self.lock(at).child.id();
+        let pid = process.to_string();
         let sent = Command::new("kill").args(["-s", signal, &pid]).status()?;
         anyhow::ensure!(sent.success(), "kill -s {signal} {pid}");
-        Ok(())
+        Ok(process)
     }
 
     fn spawn(&self) -> Result<Running> {
-        let mut child = Command::new(std::env::current_exe()?)
-            .args(["serve", "--store", &self.store, "--effects", &self.effects])
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["serve", "--store", &self.store, "--effects", &self.effects]);
+        if let Some(flaw) = self.flaw {
+            command.args(["--flaw", &flaw.name()]);
+        }
+        let mut child = command
             .stdout(Stdio::piped())
             .spawn()
             .context("an instance cannot be started")?;

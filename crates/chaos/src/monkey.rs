@@ -4,17 +4,28 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use postgres_here::Postgres;
 
 use crate::dice::Dice;
+use crate::effects::now;
 use crate::instance::Instances;
-use crate::postgres::Postgres;
+
+/// Something that was broken, from when to when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fault {
+    /// The process that was hit; all of them if it was the database.
+    pub(crate) process: Option<u32>,
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+}
 
 /// What was broken, and how often.
 #[derive(Debug, Default)]
 pub(crate) struct Broken {
-    kills: u32,
-    stops: u32,
-    restarts: u32,
+    pub(crate) kills: u32,
+    pub(crate) stops: u32,
+    pub(crate) restarts: u32,
+    pub(crate) faults: Vec<Fault>,
 }
 
 /// Breaks something every second or so until `end`, then leaves everything
@@ -29,23 +40,29 @@ pub(crate) fn rage(
     while Instant::now() < end {
         sleep(Duration::from_millis(300 + dice.roll() % 1200));
         let victim = dice.below(instances.count());
-        match (dice.below(6), postgres) {
+        let from = now();
+        let process = match (dice.below(6), postgres) {
             (0, Some(postgres)) => {
-                postgres.restart()?;
+                // As a crash would.
+                postgres.control(&["-m", "immediate", "restart"])?;
                 broken.restarts += 1;
+                None
             }
             (1 | 2, _) if instances.count() > 1 => {
-                instances.signal(victim, "STOP")?;
+                let process = instances.signal(victim, "STOP")?;
                 // Twice a lease: what it holds goes to others, who may then meet it again.
                 sleep(Duration::from_secs(4));
                 instances.signal(victim, "CONT")?;
                 broken.stops += 1;
+                Some(process)
             }
             _ => {
-                instances.replace(victim)?;
                 broken.kills += 1;
+                Some(instances.replace(victim)?)
             }
-        }
+        };
+        let to = now();
+        broken.faults.push(Fault { process, from, to });
     }
     Ok(broken)
 }

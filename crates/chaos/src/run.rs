@@ -1,30 +1,28 @@
 //! A whole run: start, break, rest, judge.
 
+use std::path::Path;
 use std::sync::atomic::AtomicU64;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
+use postgres_here::Postgres;
 
-use crate::StoreKind;
 use crate::client::{End, Kept, order};
 use crate::dice::Dice;
-use crate::effects::Done;
+use crate::effects::{Effect, now};
 use crate::instance::Instances;
-use crate::monkey::rage;
-use crate::postgres::Postgres;
+use crate::judge::History;
+use crate::monkey::{Broken, rage};
+use crate::table::Table;
+use crate::{Flaw, Length, StoreKind};
 
-/// Breaks things for `seconds` and judges.
-pub(crate) fn run(store: StoreKind, seconds: u64, seed: Option<u64>) -> Result<()> {
-    let seed = match seed {
-        Some(seed) => seed,
-        None => SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs(),
-    };
-    let mut dice = Dice::new(seed);
+/// Breaks things for a while and judges.
+pub(crate) fn run(kind: StoreKind, length: Length) -> Result<()> {
+    let seed = length.seed.unwrap_or_else(now);
     let folder = tempfile::tempdir()?;
-    let effects = folder.path().join("effects");
-    let postgres = match store {
+    let postgres = match kind {
         StoreKind::Sqlite => None,
-        StoreKind::Postgres => match Postgres::start()? {
+        StoreKind::Postgres => match Postgres::start("fsync = on")? {
             Some(postgres) => Some(postgres),
             None => {
                 ensure!(std::env::var_os("CI").is_none(), "missing: PostgreSQL");
@@ -33,38 +31,24 @@ pub(crate) fn run(store: StoreKind, seconds: u64, seed: Option<u64>) -> Result<(
             }
         },
     };
-    let (count, connection) = match &postgres {
+    let (count, store) = match &postgres {
         Some(postgres) => (3, postgres.connection()),
         None => (1, folder.path().join("tasks.db").display().to_string()),
     };
-    let instances = Instances::start(count, &connection, &effects)?;
-    let numbers = AtomicU64::new(0);
-    let end = Instant::now() + Duration::from_secs(seconds);
-    let (kept, broken) = std::thread::scope(|scope| {
-        let clients: Vec<_> = (0..CLIENTS)
-            .map(|_| {
-                let dice = Dice::new(dice.roll());
-                let (instances, numbers) = (&instances, &numbers);
-                scope.spawn(move || order(instances, numbers, end, dice))
-            })
-            .collect();
-        let broken = rage(&instances, postgres.as_ref(), end, &mut dice);
-        let mut kept = Vec::new();
-        for client in clients {
-            kept.extend(
-                client
-                    .join()
-                    .map_err(|_| anyhow!("a client broke down"))??,
-            );
-        }
-        anyhow::Ok((kept, broken?))
-    })
-    .with_context(|| format!("with the seed {seed}"))?;
-    let done = Done::read(&effects)?;
-    judge(&kept, &done).with_context(|| format!("with the seed {seed}"))?;
+    let fleet = Fleet {
+        count,
+        store: &store,
+        postgres: postgres.as_ref(),
+        flaw: None,
+    };
+    let (kept, broken) = fleet.torment(folder.path(), length.seconds, seed)?;
+    let kept = kept.with_context(|| format!("with the seed {seed}"))?;
     let ended = |wanted| kept.iter().filter(|kept| kept.end == wanted).count();
     println!(
-        "chaos {store:?}: seed {seed}, {broken:?}; {} tasks: {} paid, {} ambiguous, {} cancelled",
+        "chaos {kind:?}: seed {seed}, {} kills, {} stops, {} restarts; {} tasks: {} paid, {} in doubt, {} cancelled",
+        broken.kills,
+        broken.stops,
+        broken.restarts,
         kept.len(),
         ended(End::Paid),
         ended(End::Ambiguous),
@@ -73,28 +57,74 @@ pub(crate) fn run(store: StoreKind, seconds: u64, seed: Option<u64>) -> Result<(
     Ok(())
 }
 
-/// What must be true of the world when everything has come to rest. That every
-/// acknowledged task has ended, and with the acknowledged answer, its client
-/// has seen to.
-fn judge(kept: &[Kept], done: &Done) -> Result<()> {
-    ensure!(!kept.is_empty(), "not one order came through");
-    for (number, times) in &done.payments {
-        ensure!(*times <= 1, "order {number} was paid {times} times");
+/// Instances that are going to be broken.
+pub(crate) struct Fleet<'a> {
+    pub(crate) count: usize,
+    pub(crate) store: &'a str,
+    pub(crate) postgres: Option<&'a Postgres>,
+    /// What is wrong with their engine, on purpose.
+    pub(crate) flaw: Option<Flaw>,
+}
+
+impl Fleet<'_> {
+    /// Breaks things for `seconds`, lets all come to rest and judges: what was
+    /// kept, or what must not be; and what was broken.
+    ///
+    /// # Errors
+    ///
+    /// Things could not be broken as they should, so that nothing is proved.
+    pub(crate) fn torment(
+        &self,
+        folder: &Path,
+        seconds: u64,
+        seed: u64,
+    ) -> Result<(Result<Vec<Kept>>, Broken)> {
+        let mut dice = Dice::new(seed);
+        let file = folder.join("effects");
+        let table = Table::of(self.store);
+        let runtime = tokio::runtime::Runtime::new()?;
+        let instances = Instances::start(self.count, self.store, &file, self.flaw)?;
+        let numbers = AtomicU64::new(0);
+        let end = Instant::now() + Duration::from_secs(seconds);
+        let (kept, broken) = std::thread::scope(|scope| {
+            let clients: Vec<_> = (0..CLIENTS)
+                .map(|_| {
+                    let dice = Dice::new(dice.roll());
+                    let (instances, numbers) = (&instances, &numbers);
+                    // Some orders fall into a time in which nothing breaks.
+                    scope.spawn(move || order(instances, numbers, end + CALM, dice))
+                })
+                .collect();
+            let broken = rage(&instances, self.postgres, end, &mut dice);
+            let mut kept = Ok(Vec::new());
+            for client in clients {
+                let client = client.join().map_err(|_| anyhow!("a client broke down"))?;
+                match (&mut kept, client) {
+                    (Ok(kept), Ok(more)) => kept.extend(more),
+                    (Ok(_), Err(error)) => kept = Err(error),
+                    (Err(_), _) => {}
+                }
+            }
+            anyhow::Ok((kept, broken?))
+        })?;
+        drop(instances);
+        let kept = match kept {
+            Ok(kept) => kept,
+            Err(found) => return Ok((Err(found), broken)),
+        };
+        let history = History {
+            kept: &kept,
+            effects: &Effect::read_all(&file)?,
+            rows: &runtime.block_on(table.ids())?,
+            faults: &broken.faults,
+        };
+        let judged = history.judge();
+        Ok((judged.map(|()| kept), broken))
     }
-    for (number, plans) in &done.plans {
-        ensure!(plans.len() == 1, "order {number} was seen with {plans:?}");
-    }
-    for Kept { number, end } in kept {
-        let payments = done.payments.get(number).copied().unwrap_or(0);
-        match end {
-            End::Paid => ensure!(payments == 1, "order {number} was paid {payments} times"),
-            End::Cancelled => ensure!(payments == 0, "order {number} was cancelled and paid"),
-            // It may have happened and may not: nobody knows, and nobody says otherwise.
-            End::Ambiguous => {}
-        }
-    }
-    Ok(())
 }
 
 /// Enough that something is always in the middle.
 const CLIENTS: u32 = 8;
+
+/// How long orders go on after the last fault.
+const CALM: Duration = Duration::from_secs(3);

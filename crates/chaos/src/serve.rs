@@ -12,10 +12,13 @@ use serde::Deserialize;
 use sterna_flow::StepErrorKind;
 use sterna_server::{Cx, Server, ServerConfig, TaskMode, Tool, ToolError};
 use sterna_store::Store;
+use sterna_store::contract::{Fault, Faulty};
 use sterna_store_postgres::PostgresStore;
 use sterna_store_sqlite::SqliteStore;
 
-use crate::effects::Effects;
+use crate::Flaw;
+use crate::effects::{Effects, What, unique};
+use crate::table::Table;
 
 /// How long a lease lasts: short, so that a stop of four seconds loses it.
 const LEASE: Duration = Duration::from_secs(2);
@@ -24,8 +27,9 @@ const LEASE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(20);
 
 #[tokio::main]
-pub(crate) async fn serve(store: &str, effects: PathBuf) -> Result<()> {
-    let store: Arc<dyn Store> = if store.contains('=') {
+pub(crate) async fn serve(store: &str, effects: PathBuf, flaw: Option<Flaw>) -> Result<()> {
+    let table = Table::of(store);
+    let mut store: Arc<dyn Store> = if store.contains('=') {
         let config = sterna_store_postgres::Config::new(store)?;
         Arc::new(PostgresStore::connect(config).await?)
     } else {
@@ -34,6 +38,10 @@ pub(crate) async fn serve(store: &str, effects: PathBuf) -> Result<()> {
             sterna_store_sqlite::Config::default(),
         )?)
     };
+    table.create().await?;
+    if let Some(flaw) = flaw {
+        store = Arc::new(Faulty::new(store, Fault::from(flaw)));
+    }
     let mut config = ServerConfig::default();
     config.tasks.lease = LEASE;
     config.tasks.poll_interval = Duration::from_millis(100);
@@ -43,7 +51,7 @@ pub(crate) async fn serve(store: &str, effects: PathBuf) -> Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
     let service = Server::new("chaos", "1")
-        .state(Effects::new(effects))
+        .state(Effects::new(effects, table))
         .offer(Tool::new("order", "Plans, asks and pays", order).task(TaskMode::Always))
         .store(store)
         .config(config)
@@ -65,19 +73,20 @@ async fn order(cx: Cx<'_>, order: Order) -> Result<String, ToolError> {
     // A plan that no two runs would make alike: what is seen twice was kept.
     let plan = cx
         .step("plan", || async {
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(PAUSE * 3).await;
             Ok::<_, ToolError>(unique())
         })
         .await?;
-    cx.state::<Effects>().note("saw", number, &plan)?;
+    saw(&cx, number, &plan).await?;
     let size: String = cx.ask("size", "Which size?").await?;
     let effects = cx.state::<Effects>().clone();
     let paid = cx
         .once("pay", |_| async move {
             // Long enough on both sides for a crash to fall before or after the payment.
-            tokio::time::sleep(PAUSE).await;
-            effects.note("pay", number, "-").map_err(ToolError::from)?;
-            tokio::time::sleep(PAUSE).await;
+            for what in [What::Begin, What::Pay, What::End] {
+                effects.note(what, number, "-").await.map_err(failed)?;
+                tokio::time::sleep(PAUSE).await;
+            }
             Ok::<_, ToolError>(())
         })
         .await;
@@ -87,12 +96,18 @@ async fn order(cx: Cx<'_>, order: Order) -> Result<String, ToolError> {
         Err(error) if error.kind == StepErrorKind::Ambiguous => "ambiguous",
         Err(error) => return Err(error.into()),
     };
-    cx.state::<Effects>().note("saw", number, &plan)?;
+    saw(&cx, number, &plan).await?;
     Ok(format!("{number} {size} {paid}"))
 }
 
-fn unique() -> String {
-    use std::hash::{BuildHasher, Hasher};
-    let hasher = std::collections::hash_map::RandomState::new().build_hasher();
-    format!("{:016x}-{}", hasher.finish(), std::process::id())
+/// Notes what a handler sees. That may happen any number of times, with one
+/// plan.
+async fn saw(cx: &Cx<'_>, number: u64, plan: &str) -> Result<(), ToolError> {
+    let effects = cx.state::<Effects>();
+    effects.note(What::Saw, number, plan).await.map_err(failed)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` has it")]
+fn failed(error: anyhow::Error) -> ToolError {
+    ToolError::new(error.to_string())
 }

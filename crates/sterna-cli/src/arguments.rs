@@ -44,6 +44,15 @@ pub(crate) fn parse(word: &str) -> Result<(String, Value), Failure> {
     }
 }
 
+/// Reads one `key=text`, where nothing but text will do.
+pub(crate) fn parse_text(word: &str) -> Result<(String, String), Failure> {
+    match parse(word)? {
+        (name, Value::String(text)) => Ok((name, text)),
+        (name, _) => Err(Failure::usage(format!("`{name}` can only be text"))
+            .hint("write key=text instead of key:=json")),
+    }
+}
+
 /// Reads a JSON object from `file`, or from stdin if that is `-`.
 pub(crate) fn from_file(file: &Path) -> Result<Map<String, Value>, Failure> {
     let mut text = String::new();

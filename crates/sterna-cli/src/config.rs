@@ -11,6 +11,7 @@ use crate::args::ConnectArgs;
 use crate::duration;
 use crate::environment;
 use crate::exit::Failure;
+use crate::rounds::Limits;
 
 /// The file `$XDG_CONFIG_HOME/sterna/config.toml`.
 #[derive(Debug, Default, Deserialize)]
@@ -18,8 +19,10 @@ use crate::exit::Failure;
 struct File {
     bearer_file: Option<PathBuf>,
     header_file: Option<PathBuf>,
+    max_rounds: Option<u32>,
     mcp_json: Option<PathBuf>,
     no_input: Option<bool>,
+    pause: Option<String>,
     sampler: Option<String>,
     timeout: Option<String>,
 }
@@ -30,6 +33,7 @@ pub(crate) struct Settings {
     pub(crate) bearer: Option<String>,
     pub(crate) era: Era,
     pub(crate) header_file: Option<PathBuf>,
+    pub(crate) limits: Limits,
     pub(crate) mcp_json: Option<PathBuf>,
     pub(crate) no_input: bool,
     pub(crate) sampler: Option<String>,
@@ -47,28 +51,49 @@ impl Settings {
                 .or_else(|| environment::var(name).map(PathBuf::from))
                 .or(kept)
         };
-        let timeout = match (
-            args.timeout,
-            environment::var("STERNA_TIMEOUT").or(file.timeout),
-        ) {
-            (Some(typed), _) => typed,
-            (None, Some(kept)) => duration::parse(&kept)
-                .map_err(|error| Failure::usage(format!("the time-out `{kept}`: {error}")))?,
-            (None, None) => DEFAULT_TIMEOUT,
+        let timeout = match args.timeout {
+            Some(typed) => Some(typed),
+            None => span("STERNA_TIMEOUT", file.timeout)?,
+        };
+        let usual = Limits::default();
+        let limits = Limits {
+            rounds: number("STERNA_MAX_ROUNDS", file.max_rounds)?.unwrap_or(usual.rounds),
+            pause: span("STERNA_PAUSE", file.pause)?.unwrap_or(usual.pause),
         };
         let bearer_file = path(&args.bearer_file, "STERNA_BEARER_FILE", file.bearer_file);
         Ok(Self {
             bearer: bearer(args, bearer_file)?,
             era: args.era.into(),
             header_file: path(&args.header_file, "STERNA_HEADER_FILE", file.header_file),
+            limits,
             mcp_json: path(&args.mcp_json, "STERNA_MCP_JSON", file.mcp_json),
             no_input: args.no_input
                 || environment::var("STERNA_NO_INPUT").is_some()
                 || file.no_input.unwrap_or(false),
             sampler: environment::var("STERNA_SAMPLER").or(file.sampler),
-            timeout,
+            timeout: timeout.unwrap_or(DEFAULT_TIMEOUT),
         })
     }
+}
+
+/// A span of time from the environment, or else from the file.
+fn span(name: &str, kept: Option<String>) -> Result<Option<Duration>, Failure> {
+    let Some(text) = environment::var(name).or(kept) else {
+        return Ok(None);
+    };
+    let read = duration::parse(&text);
+    read.map(Some)
+        .map_err(|error| Failure::usage(format!("`{text}` is no span of time: {error}")))
+}
+
+/// A number from the environment, or else from the file.
+fn number(name: &str, kept: Option<u32>) -> Result<Option<u32>, Failure> {
+    let Some(text) = environment::var(name) else {
+        return Ok(kept);
+    };
+    let read = text.parse();
+    read.map(Some)
+        .map_err(|_| Failure::usage(format!("{name} is `{text}`, which is no whole number")))
 }
 
 /// The token to show, never from a flag: flags stay in the shell's history.

@@ -9,6 +9,7 @@ mod config;
 mod duration;
 mod environment;
 mod headers;
+mod interrupt;
 mod private_file;
 mod progress;
 mod screen;
@@ -16,10 +17,12 @@ mod table;
 
 mod arguments;
 mod ask;
+mod midcall;
 mod rounds;
 mod session;
 mod target;
 mod tasks;
+mod trace;
 
 mod client;
 mod demo;

@@ -17,7 +17,8 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new(screen: Screen) -> Self {
-        let shown = !screen.quiet && std::io::stderr().is_terminal();
+        // A trace and a bar would write over each other.
+        let shown = !screen.quiet && !screen.verbose && std::io::stderr().is_terminal();
         let target = match shown {
             true => ProgressDrawTarget::stderr(),
             false => ProgressDrawTarget::hidden(),

@@ -11,6 +11,7 @@ use sterna_protocol::input::{InputRequests, InputResponse};
 
 use crate::ask::{Answer, Asker};
 use crate::exit::{Exit, Failure};
+use crate::interrupt;
 use crate::progress::Progress;
 use crate::screen::Screen;
 use crate::session::{SharedDesk, failure};
@@ -24,7 +25,27 @@ pub(crate) struct Rounds<'a> {
     pub(crate) save: Option<&'a Path>,
     /// A call that becomes a task is left to itself.
     pub(crate) detach: bool,
+    pub(crate) limits: Limits,
     pub(crate) screen: Screen,
+}
+
+/// How long a call may go on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// How often it is sent again.
+    pub(crate) rounds: u32,
+    /// The wait before a retry that needs no answer, doubled each time.
+    pub(crate) pause: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            // Servers keep within eight; other clients stop at ten.
+            rounds: 10,
+            pause: Duration::from_millis(100),
+        }
+    }
 }
 
 /// How far a call came.
@@ -52,14 +73,15 @@ impl Rounds<'_> {
         let progress = Progress::new(self.screen);
         let bar = progress.clone();
         let call = call.on_progress(move |params| bar.show(params));
-        let step = call.start().await.map_err(failure);
+        let sent = async { call.start().await.map_err(failure) };
+        let step = interrupt::or(CANCELLED, self.unless_stopped(sent)).await;
         progress.finish();
         self.go_on(step?).await
     }
 
     /// Goes on from `step`.
     pub(crate) async fn go_on<T: Reply>(&self, mut step: Step<T>) -> Result<Reached<T>, Failure> {
-        let mut pause = FIRST_PAUSE;
+        let mut pause = self.limits.pause;
         loop {
             let mut paused = match step {
                 Step::Complete(result) => return Ok(self.end(result).await),
@@ -76,42 +98,70 @@ impl Rounds<'_> {
                 }
             };
             self.tell(&paused);
-            if paused.rounds() >= MAX_ROUNDS {
-                return Err(
-                    anyhow!("after {MAX_ROUNDS} rounds the server still asks for more").into(),
-                );
+            if paused.rounds() >= self.limits.rounds {
+                self.keep(&paused)?;
+                let rounds = self.limits.rounds;
+                let error = anyhow!("after {rounds} rounds the server still asks for more");
+                return Err(Failure::new(Exit::Failed, error).hint("--max-rounds lets it ask on"));
             }
+            let mut wait = Duration::ZERO;
             if paused.questions().is_empty() {
-                tokio::time::sleep(pause).await;
+                wait = pause;
                 pause = (pause * 2).min(LONGEST_PAUSE);
             } else {
                 match self.answer_all(&mut paused).await? {
-                    Asked::Answered => pause = FIRST_PAUSE,
+                    Asked::Answered => pause = self.limits.pause,
                     Asked::Nobody => return self.put_aside(&paused),
                     Asked::Stopped => {
-                        if let Some(file) = self.save {
-                            self.write(file, &paused)?;
-                        }
-                        let error = anyhow!("you stopped the call; nothing more was sent");
-                        return Err(Failure::new(Exit::Declined, error));
+                        self.keep(&paused)?;
+                        return Err(stopped());
                     }
                 }
             }
-            let progress = Progress::new(self.screen);
-            let resumed = paused.resume(self.client).await.map_err(failure);
-            progress.finish();
-            step = match resumed {
+            step = match self.send_again(&paused, wait).await {
                 Ok(step) => step,
                 Err(failed) => {
                     // What the user has typed is not lost with the connection.
-                    if let (Exit::Unreachable | Exit::TimedOut, Some(file)) =
-                        (failed.exit, self.save)
-                    {
-                        self.write(file, &paused)?;
+                    if let Exit::Unreachable | Exit::TimedOut | Exit::Declined = failed.exit {
+                        self.keep(&paused)?;
                     }
                     return Err(failed);
                 }
             };
+        }
+    }
+
+    async fn send_again<T: Reply>(
+        &self,
+        paused: &PausedCall<T>,
+        wait: Duration,
+    ) -> Result<Step<T>, Failure> {
+        let progress = Progress::new(self.screen);
+        let bar = progress.clone();
+        let sent = async {
+            tokio::time::sleep(wait).await;
+            let show = move |params: &_| bar.show(params);
+            let resumed = paused.resume(self.client).on_progress(show).await;
+            resumed.map_err(failure)
+        };
+        let step = interrupt::or(CANCELLED, self.unless_stopped(sent)).await;
+        progress.finish();
+        step
+    }
+
+    /// Waits for `work`, in the middle of which a server of the earlier era may
+    /// ask; a user who stops there drops it.
+    pub(crate) fn unless_stopped<T>(
+        &self,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> impl Future<Output = Result<T, Failure>> {
+        let work = Box::pin(work);
+        async move {
+            let has_stopped = self.desk.lock().await.stopped();
+            tokio::select! {
+                ended = work => ended,
+                () = has_stopped.notified() => Err(stopped()),
+            }
         }
     }
 
@@ -194,6 +244,16 @@ impl Rounds<'_> {
         Ok(Reached::Later(Exit::InputRequired))
     }
 
+    /// Keeps a call that ends before its time, if the user said where.
+    fn keep<T: Reply>(&self, paused: &PausedCall<T>) -> Result<(), Failure> {
+        let Some(file) = self.save else {
+            return Ok(());
+        };
+        self.write(file, paused)?;
+        self.screen.note(format!("saved to {}", file.display()));
+        Ok(())
+    }
+
     fn write<T: Reply>(&self, file: &Path, paused: &PausedCall<T>) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(paused)?;
         let written = crate::private_file::write(file, &text);
@@ -223,6 +283,11 @@ pub(crate) enum Asked {
     Stopped,
 }
 
+fn stopped() -> Failure {
+    let error = anyhow!("you stopped the call; nothing more was sent");
+    Failure::new(Exit::Declined, error)
+}
+
 /// Shows a result and says how it ends.
 pub(crate) fn finish<T: Serialize>(
     reached: Reached<T>,
@@ -242,9 +307,7 @@ pub(crate) fn finish<T: Serialize>(
     })
 }
 
-/// Servers keep within eight; other clients stop at ten.
-const MAX_ROUNDS: u32 = 10;
+const CANCELLED: &str = "interrupted; the call was cancelled";
 
-/// Before a retry that needs no answer, doubled each time.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// However often it is doubled.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);

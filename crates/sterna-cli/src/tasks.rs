@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use serde_json::json;
-use sterna_client::{Reply, TaskHandle};
+use sterna_client::{Error, Reply, TaskHandle};
 use sterna_protocol::input::InputRequests;
 use sterna_protocol::tasks::TaskState;
 
 use crate::exit::{Exit, Failure};
+use crate::interrupt;
 use crate::progress::Progress;
 use crate::rounds::{Asked, Reached, Rounds};
 use crate::session::failure;
@@ -21,14 +22,15 @@ impl Rounds<'_> {
         let mut answered = BTreeSet::new();
         let mut waiting = None;
         loop {
-            let (head, state) = task.get(self.client).await.map_err(failure)?.into_parts();
+            let got = self.unless_left(task, task.get(self.client));
+            let (head, state) = got.await?.into_parts();
             match state {
                 TaskState::Cancelled => {
                     let error = anyhow!("the task was cancelled");
                     return Err(Failure::new(Exit::Declined, error));
                 }
                 TaskState::Completed(_) | TaskState::Failed(_) => {
-                    let result = task.follow(self.client).await.map_err(failure)?;
+                    let result = self.unless_left(task, task.follow(self.client)).await?;
                     return Ok(self.end(T::of_task(result).map_err(failure)?).await);
                 }
                 TaskState::InputRequired(open) => {
@@ -55,7 +57,27 @@ impl Rounds<'_> {
                 bar.say(message);
             }
             let pace = head.poll_interval_ms.map_or(USUAL, Duration::from_millis);
-            tokio::time::sleep(pace.clamp(FASTEST, SLOWEST)).await;
+            let pause = async {
+                tokio::time::sleep(pace.clamp(FASTEST, SLOWEST)).await;
+                Ok(())
+            };
+            self.unless_left(task, pause).await?;
+        }
+    }
+
+    /// Waits for `work`; whoever interrupts it leaves the task to itself.
+    fn unless_left<T>(
+        &self,
+        task: &TaskHandle,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> impl Future<Output = Result<T, Failure>> {
+        let work = self.unless_stopped(async { work.await.map_err(failure) });
+        let work = interrupt::or("interrupted; the task goes on", work);
+        async move {
+            work.await.map_err(|failed| match failed.exit {
+                Exit::Declined => failed.hint(follow_hint("it can be found again", task)),
+                _ => failed,
+            })
         }
     }
 
@@ -80,7 +102,8 @@ impl Rounds<'_> {
         }
         if !answers.is_empty() {
             let answers = answers.into_iter().collect();
-            task.update(self.client, answers).await.map_err(failure)?;
+            self.unless_left(task, task.update(self.client, answers))
+                .await?;
         }
         if left.is_empty() {
             return Ok(None);

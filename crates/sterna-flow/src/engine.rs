@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use crate::fingerprint::Digest;
 use crate::journal::{Journal, Limits};
+use crate::key::Key;
+use crate::observer::{Observer, Seen};
 use crate::plugs::{Blobs, Ledger};
 
 /// The settings and plug points that every run of a handler shares.
@@ -116,6 +118,16 @@ pub struct Settings {
     /// How often the handler is polled before others get their turn. A replay
     /// of a full journal fits into four such turns.
     pub polls_per_turn: u32,
+    /// Sees which steps run. Nobody does.
+    pub observer: Option<Observer>,
+}
+
+impl Settings {
+    pub(crate) fn observe(&self, key: &Key, seen: Seen) {
+        if let Some(observer) = &self.observer {
+            observer.see(key, seen);
+        }
+    }
 }
 
 impl Default for Settings {
@@ -127,6 +139,7 @@ impl Default for Settings {
             max_inline_sleep: Duration::from_secs(20),
             limits: Limits::default(),
             polls_per_turn: 256,
+            observer: None,
         }
     }
 }

@@ -68,6 +68,7 @@ mod flow_id;
 mod handler;
 mod journal;
 mod key;
+mod observer;
 mod plugs;
 mod random;
 mod run;
@@ -91,6 +92,7 @@ pub use flow_id::{FlowId, IdempotencyKey};
 pub use handler::Handler;
 pub use journal::{Asked, DecodeError, Entry, Journal, Kind, Limits};
 pub use key::Key;
+pub use observer::{Observer, Seen};
 pub use plugs::{
     Blobs, BoxFuture, Claim, Journaling, Ledger, Level, Listener, PlugError, Progress,
 };

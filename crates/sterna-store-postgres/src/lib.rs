@@ -4,6 +4,25 @@
 //! Give [`PostgresStore::connect`] a [`Config`]. It makes its tables in a schema
 //! of its own, or leaves that to [`migrate`] and a role that may.
 //!
+//! ```no_run
+//! use std::time::Duration;
+//! use sterna_store::{Claim, Name, Tasks};
+//! use sterna_store_postgres::{Config, PostgresStore};
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let config = Config::new("host=db.internal user=tasks dbname=tasks")?;
+//!     let store = PostgresStore::connect(config).await?;
+//!
+//!     // Any instance may take what another one has left.
+//!     let wish = Claim::new(Name::new("worker-1")?, Duration::from_secs(30));
+//!     for claimed in store.claim(wish).await? {
+//!         println!("a task with {} entries in its journal", claimed.journal.len());
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
 //! # What it relies on
 //!
 //! - **The clock of the database** decides about leases, timers and expiry; what

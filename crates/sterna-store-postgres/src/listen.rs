@@ -1,11 +1,13 @@
 //! Hints from the database.
 
+use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
+use std::str::FromStr;
 use std::task::{Poll, ready};
 use std::time::Duration;
 
-use sterna_store::{Backoff, Bell, Error};
+use sterna_store::{Backoff, Bell, BlobId, Error, ParseIdError, TaskId};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tokio_postgres::AsyncMessage;
@@ -61,8 +63,11 @@ async fn listen(
         loop {
             match ready!(connection.poll_message(cx)) {
                 Some(Ok(AsyncMessage::Notification(notice))) => {
-                    if let Ok(task) = notice.payload().parse() {
-                        bell.ring(task);
+                    match notice.payload().parse() {
+                        Ok(Hint::Blob(blob)) => bell.ring_for_blob(blob),
+                        Ok(Hint::Task(task)) => bell.ring(task),
+                        // Of another version, which says more than we know.
+                        Err(_) => {}
                     }
                 }
                 Some(Ok(_)) => {}
@@ -72,4 +77,53 @@ async fn listen(
         }
     })
     .await
+}
+
+/// What a notification is about. Its text goes between versions: a task is its
+/// id alone, and whoever knows no blobs takes one for nothing.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Hint {
+    Blob(BlobId),
+    Task(TaskId),
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // Ids have one spelling.
+            Self::Blob(id) => write!(f, "blob {}", TaskId::from_bytes(*id.as_bytes())),
+            Self::Task(id) => id.fmt(f),
+        }
+    }
+}
+
+impl FromStr for Hint {
+    type Err = ParseIdError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIdError> {
+        match text.strip_prefix("blob ") {
+            Some(id) => {
+                let id: TaskId = id.parse()?;
+                Ok(Self::Blob(BlobId::from_bytes(*id.as_bytes())))
+            }
+            None => text.parse().map(Self::Task),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_are_written_as_other_versions_read_them() {
+        let task = Hint::Task(TaskId::from_bytes([0xab; 16]));
+        let blob = Hint::Blob(BlobId::from_bytes([0xcd; 16]));
+        assert_eq!(task.to_string(), "ab".repeat(16));
+        assert_eq!(blob.to_string(), format!("blob {}", "cd".repeat(16)));
+        for hint in [task, blob] {
+            assert_eq!(hint.to_string().parse(), Ok(hint));
+        }
+        assert!("something new".parse::<Hint>().is_err());
+    }
 }

@@ -22,6 +22,19 @@ impl Blobs for SqliteStore {
             })
     }
 
+    fn post_blob(
+        &self,
+        id: BlobId,
+        value: Bytes,
+        ttl: Duration,
+    ) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            self.put_blob(id, value, ttl).await?;
+            self.bell.ring_for_blob(id);
+            Ok(())
+        })
+    }
+
     fn blob(&self, id: BlobId) -> BoxFuture<'_, Result<Option<Bytes>, Error>> {
         self.read.call(Durability::Process, move |connection, now| {
             rows::blob::read(connection, id, now)

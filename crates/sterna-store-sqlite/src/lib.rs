@@ -4,6 +4,30 @@
 //! Give [`SqliteStore::open`] a path. Any number of processes on one machine
 //! may open the same file; leases and fences keep them apart.
 //!
+//! ```
+//! use sterna_store::{FlowId, Name, NewTask, Principal, Status, TaskId, Tasks};
+//! use sterna_store_sqlite::{Config, SqliteStore};
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let folder = tempfile::tempdir()?;
+//!     let file = folder.path().join("tasks.db");
+//!     // In earnest both ids are random, and the server makes them.
+//!     let (id, flow) = (TaskId::from_bytes([7; 16]), FlowId::from_bytes([9; 16]));
+//!     let alice = Principal::from_digest([1; 32]);
+//!
+//!     let store = SqliteStore::open(&file, Config::default())?;
+//!     let task = NewTask::new(id, alice, flow, Name::new("deploy")?, "{}".into());
+//!     store.create(task).await?;
+//!     store.close().await; // so would `kill -9`
+//!
+//!     let store = SqliteStore::open(&file, Config::default())?;
+//!     let task = store.read(alice, id).await?.ok_or("no such task")?;
+//!     assert_eq!(task.summary.status, Status::Working);
+//!     Ok(())
+//! }
+//! ```
+//!
 //! # What survives what
 //!
 //! | acknowledged | process killed | power cut |

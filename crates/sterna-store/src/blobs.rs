@@ -17,6 +17,24 @@ pub trait Blobs: Send + Sync {
     fn put_blob(&self, id: BlobId, value: Bytes, ttl: Duration)
     -> BoxFuture<'_, Result<(), Error>>;
 
+    /// Keeps a value as [`put_blob`](Self::put_blob) does, and rings for
+    /// whoever waits for it; see [`Wakeup::Blob`](crate::Wakeup::Blob).
+    ///
+    /// A store without a bell has no more to do than to put it: whoever waits
+    /// looks now and then.
+    ///
+    /// # Errors
+    ///
+    /// As [`put_blob`](Self::put_blob).
+    fn post_blob(
+        &self,
+        id: BlobId,
+        value: Bytes,
+        ttl: Duration,
+    ) -> BoxFuture<'_, Result<(), Error>> {
+        self.put_blob(id, value, ttl)
+    }
+
     /// The value under `id`, if its time is not up.
     fn blob(&self, id: BlobId) -> BoxFuture<'_, Result<Option<Bytes>, Error>>;
 

@@ -2,15 +2,16 @@
 
 use tokio::sync::broadcast;
 
-use crate::TaskId;
+use crate::{BlobId, TaskId};
 
-/// Hints from a store that a task was answered or cancelled.
+/// Hints from a store that a task was answered or cancelled, or that a blob was
+/// posted.
 ///
 /// Never needed: a hint may be lost, late or repeated, and a worker that polls
 /// finds the same work. It only shortens the wait.
 #[derive(Debug)]
 pub struct Wakeups {
-    hints: broadcast::Receiver<TaskId>,
+    hints: broadcast::Receiver<Wakeup>,
 }
 
 impl Wakeups {
@@ -22,7 +23,7 @@ impl Wakeups {
     /// A dropped call loses no hint.
     pub async fn next(&mut self) -> Wakeup {
         match self.hints.recv().await {
-            Ok(task) => Wakeup::Task(task),
+            Ok(wakeup) => wakeup,
             Err(broadcast::error::RecvError::Lagged(_)) => Wakeup::Many,
             Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
         }
@@ -33,6 +34,8 @@ impl Wakeups {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wakeup {
+    /// This blob was posted.
+    Blob(BlobId),
     /// So many that some were dropped: look everywhere.
     Many,
     /// This task was answered or cancelled.
@@ -55,14 +58,23 @@ pub enum Wakeup {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Bell {
-    hints: broadcast::Sender<TaskId>,
+    hints: broadcast::Sender<Wakeup>,
 }
 
 impl Bell {
     /// Tells every listener about `task`. Nobody listening is fine.
     pub fn ring(&self, task: TaskId) {
+        self.tell(Wakeup::Task(task));
+    }
+
+    /// Tells every listener about `blob`.
+    pub fn ring_for_blob(&self, blob: BlobId) {
+        self.tell(Wakeup::Blob(blob));
+    }
+
+    fn tell(&self, wakeup: Wakeup) {
         // An error means that nobody listens.
-        let _ = self.hints.send(task);
+        let _ = self.hints.send(wakeup);
     }
 
     /// Hears every ring from here on.

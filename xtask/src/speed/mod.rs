@@ -12,6 +12,12 @@ use crate::shell::{command, finish, target_dir, workspace_root};
 pub(crate) use bench::run as bench;
 pub(crate) use callgrind::run as callgrind;
 
+/// Measures tasks on both stores, with `options` for the harness.
+pub(crate) fn bench_tasks(options: &[String]) -> Result<()> {
+    let args = ["run", "--release", "--locked", "-p", "bench-tasks", "--"];
+    finish(command("cargo", &args).args(options))
+}
+
 /// Builds our server.
 fn build_ours() -> Result<PathBuf> {
     let args = ["build", "--release", "--locked", "-p", "bench-sterna"];

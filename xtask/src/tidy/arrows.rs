@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sterna-seal", &[]),
     ("sterna-flow", &[]),
     ("sterna-store", &[]),
+    ("postgres-here", &[]),
     ("sterna-store-sqlite", &["sterna-store"]),
     ("sterna-store-postgres", &["sterna-store"]),
     (
@@ -41,6 +42,16 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("bench-sterna", &["sterna-server"]),
+    (
+        "bench-tasks",
+        &[
+            "postgres-here",
+            "sterna-server",
+            "sterna-store",
+            "sterna-store-postgres",
+            "sterna-store-sqlite",
+        ],
+    ),
     (
         "sterna",
         &[
@@ -69,6 +80,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "chaos",
         &[
+            "postgres-here",
             "sterna-flow",
             "sterna-server",
             "sterna-store",

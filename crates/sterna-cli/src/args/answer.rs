@@ -1,6 +1,19 @@
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
+
+use super::ConnectArgs;
+use crate::duration;
+
+/// A connection on which the server may ask.
+#[derive(Args, Debug)]
+pub(crate) struct AskingArgs {
+    #[command(flatten)]
+    pub(crate) answers: AnswerArgs,
+    #[command(flatten)]
+    pub(crate) connect: ConnectArgs,
+}
 
 /// Who answers what the server asks.
 #[derive(Args, Clone, Debug, Default)]
@@ -33,4 +46,11 @@ pub(crate) struct AnswerArgs {
     /// Where to keep the call if nobody is there to answer, for `sterna resume`
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
+    /// How often the server may ask for more [default: 10]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) max_rounds: Option<u32>,
+    /// How long to wait before a server that asks nothing is called again, doubled each time
+    /// [default: 100ms]
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    pub(crate) pause: Option<Duration>,
 }

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{AnswerArgs, ConnectArgs};
+use super::{AskingArgs, ConnectArgs};
 
 /// `sterna call`, and what has the same shape.
 #[derive(Args, Debug)]
@@ -17,9 +17,7 @@ pub(crate) struct CallArgs {
     #[arg(long)]
     pub(crate) detach: bool,
     #[command(flatten)]
-    pub(crate) answers: AnswerArgs,
-    #[command(flatten)]
-    pub(crate) connect: ConnectArgs,
+    pub(crate) asking: AskingArgs,
 }
 
 /// `sterna prompt`.
@@ -29,9 +27,7 @@ pub(crate) struct PromptArgs {
     #[arg(value_name = "[TARGET] PROMPT [ARGUMENT]...", required = true)]
     pub(crate) words: Vec<String>,
     #[command(flatten)]
-    pub(crate) answers: AnswerArgs,
-    #[command(flatten)]
-    pub(crate) connect: ConnectArgs,
+    pub(crate) asking: AskingArgs,
 }
 
 /// `sterna read`.
@@ -41,9 +37,7 @@ pub(crate) struct ReadArgs {
     #[arg(value_name = "[TARGET] URI", required = true)]
     pub(crate) words: Vec<String>,
     #[command(flatten)]
-    pub(crate) answers: AnswerArgs,
-    #[command(flatten)]
-    pub(crate) connect: ConnectArgs,
+    pub(crate) asking: AskingArgs,
 }
 
 /// `sterna resume`.
@@ -55,30 +49,24 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_name = "URL")]
     pub(crate) at: Option<String>,
     #[command(flatten)]
-    pub(crate) answers: AnswerArgs,
-    #[command(flatten)]
-    pub(crate) connect: ConnectArgs,
+    pub(crate) asking: AskingArgs,
 }
 
 /// `sterna list`.
 #[derive(Args, Debug)]
 pub(crate) struct ListArgs {
-    /// The server (not with `-- COMMAND`)
-    #[arg(value_name = "TARGET")]
-    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
     /// What to list; everything, if not given
     #[arg(long, value_enum)]
     pub(crate) only: Option<Kind>,
-    #[command(flatten)]
-    pub(crate) connect: ConnectArgs,
 }
 
 /// `sterna listen`.
 #[derive(Args, Debug)]
 pub(crate) struct ListenArgs {
-    /// The server (not with `-- COMMAND`)
-    #[arg(value_name = "TARGET")]
-    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
     /// Hear of the list of tools; of all lists, if nothing is named
     #[arg(long)]
     pub(crate) tools: bool,
@@ -97,8 +85,6 @@ pub(crate) struct ListenArgs {
     /// End after so many changes
     #[arg(long, value_name = "NUMBER")]
     pub(crate) count: Option<u64>,
-    #[command(flatten)]
-    pub(crate) connect: ConnectArgs,
 }
 
 /// What a server offers.
@@ -113,17 +99,14 @@ pub(crate) enum Kind {
 /// `sterna doctor`.
 #[derive(Args, Debug)]
 pub(crate) struct DoctorArgs {
-    /// The server (not with `-- COMMAND`)
-    #[arg(value_name = "TARGET")]
-    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
     /// Call this tool to see whether it asks: `"TOOL [key=value]..."`; can be given several times
     #[arg(long = "try", value_name = "CALL")]
     pub(crate) trials: Vec<String>,
-    #[command(flatten)]
-    pub(crate) connect: ConnectArgs,
 }
 
-/// `sterna discover`.
+/// `sterna discover`, and whatever takes nothing but a server.
 #[derive(Args, Debug)]
 pub(crate) struct TargetArgs {
     /// The server (not with `-- COMMAND`)

@@ -10,7 +10,7 @@ mod token;
 
 use clap::{Args, Parser, Subcommand};
 
-pub(crate) use answer::AnswerArgs;
+pub(crate) use answer::{AnswerArgs, AskingArgs};
 pub(crate) use client::{
     CallArgs, CompleteArgs, DoctorArgs, Kind, ListArgs, ListenArgs, PromptArgs, ReadArgs,
     ResumeArgs, TargetArgs,
@@ -40,7 +40,7 @@ pub(crate) struct Global {
     /// Say nothing but the result and errors
     #[arg(short, long, global = true, help_heading = "Output")]
     pub(crate) quiet: bool,
-    /// Say more: each round, and what a server command writes to stderr
+    /// Say more: each round, every message without its secrets, what a server command says
     #[arg(
         short,
         long,

@@ -1,6 +1,6 @@
 use clap::{Args, Subcommand};
 
-use super::{AnswerArgs, ConnectArgs};
+use super::{AskingArgs, ConnectArgs};
 
 /// `sterna task …`.
 #[derive(Debug, Subcommand)]
@@ -32,7 +32,5 @@ pub(crate) struct AnswerTaskArgs {
     #[arg(value_name = "[TARGET] TASK", required = true)]
     pub(crate) words: Vec<String>,
     #[command(flatten)]
-    pub(crate) answers: AnswerArgs,
-    #[command(flatten)]
-    pub(crate) connect: ConnectArgs,
+    pub(crate) asking: AskingArgs,
 }

@@ -9,15 +9,18 @@ mod value;
 mod visit;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use inquire::InquireError;
 use sterna_protocol::elicitation::{ElicitAction, ElicitRequestParams, ElicitResult};
 use sterna_protocol::input::{InputRequest, InputResponse};
 use sterna_protocol::roots::{ListRootsResult, Root};
+use tokio::sync::Notify;
 
 use crate::args::AnswerArgs;
 use crate::config::Settings;
 use crate::exit::Failure;
+use crate::interrupt;
 use crate::screen::{BOLD, DIM, Screen};
 use crate::table::{one_line, plain};
 
@@ -33,6 +36,7 @@ pub(crate) struct Desk {
     interactive: bool,
     refused: bool,
     missed: bool,
+    stopped: Arc<Notify>,
     screen: Screen,
 }
 
@@ -73,6 +77,7 @@ impl Desk {
             interactive: !settings.no_input && Screen::is_interactive(),
             refused: false,
             missed: false,
+            stopped: Arc::default(),
             screen,
         })
     }
@@ -87,8 +92,14 @@ impl Desk {
             interactive: !auto,
             refused: false,
             missed: false,
+            stopped: Arc::default(),
             screen,
         })
+    }
+
+    /// Tells when the user has stopped the whole call.
+    pub(crate) fn stopped(&self) -> Arc<Notify> {
+        Arc::clone(&self.stopped)
     }
 
     /// Whether a server may be told that a model is here.
@@ -117,11 +128,18 @@ impl Desk {
         asker: Asker<'_>,
         request: &InputRequest,
     ) -> Result<Answer, Failure> {
-        let answer = self.find_answer(asker, request).await?;
+        let answer = tokio::select! {
+            biased;
+            () = interrupt::heard() => {
+                leave_prompt();
+                Answer::Stopped
+            }
+            found = self.find_answer(asker, request) => found?,
+        };
         match &answer {
             Answer::Ready(response) => self.refused |= is_refusal(response),
             Answer::Nobody => self.missed = true,
-            Answer::Stopped => {}
+            Answer::Stopped => self.stopped.notify_one(),
         }
         Ok(answer)
     }
@@ -167,6 +185,14 @@ impl Desk {
             self.screen.ask(plain(elicit.params.message()));
         }
     }
+}
+
+/// A prompt that is left without its knowledge leaves the terminal as it used
+/// it: no echo, no cursor.
+fn leave_prompt() {
+    use crossterm::{cursor, execute, terminal};
+    let _ = terminal::disable_raw_mode();
+    let _ = execute!(std::io::stderr(), cursor::Show);
 }
 
 fn on_terminal(request: &InputRequest) -> Result<Answer, Failure> {

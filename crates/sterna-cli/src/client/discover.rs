@@ -1,16 +1,18 @@
 use serde_json::Value;
 use sterna_protocol::discover::DiscoverResult;
 
-use super::connect_only;
+use super::Place;
 use crate::args::TargetArgs;
 use crate::exit::{Exit, Failure};
 use crate::screen::{BOLD, Screen};
+use crate::session;
 use crate::table::{one_line, plain};
 
 pub(crate) async fn run(args: TargetArgs, screen: Screen) -> Result<Exit, Failure> {
-    let client = connect_only(&args.words, &args.connect, screen).await?;
+    let client = Place::alone(&args)?.connect(screen).await?;
     let found = client.server();
     screen.result(found, text(found)?)?;
+    session::close(client).await;
     Ok(Exit::Done)
 }
 

@@ -3,23 +3,30 @@ use sterna_client::Client;
 use sterna_protocol::prompt::Prompt;
 use sterna_protocol::tool::Tool;
 
-use super::connect_only;
+use super::Place;
 use crate::args::{Kind, ListArgs};
 use crate::exit::{Exit, Failure};
 use crate::screen::Screen;
-use crate::session::failure;
+use crate::session::{self, failure};
 use crate::table::Table;
 
 pub(crate) async fn run(args: ListArgs, screen: Screen) -> Result<Exit, Failure> {
-    let client = connect_only(&args.words, &args.connect, screen).await?;
+    let client = Place::alone(&args.target)?.connect(screen).await?;
+    let listed = list_all(&client, args.only);
+    let (json, text) = session::closing(&client, listed).await?;
+    screen.result(&json, text)?;
+    Ok(Exit::Done)
+}
+
+async fn list_all(
+    client: &Client,
+    only: Option<Kind>,
+) -> Result<(Map<String, Value>, String), Failure> {
     let mut json = Map::new();
     let mut text = String::new();
     for kind in [Kind::Tools, Kind::Prompts, Kind::Resources, Kind::Templates] {
-        let wanted = args
-            .only
-            .map_or_else(|| offers(&client, kind), |only| only == kind);
-        if wanted {
-            let (name, value, table) = list(&client, kind).await?;
+        if only.map_or_else(|| offers(client, kind), |only| only == kind) {
+            let (name, value, table) = list(client, kind).await?;
             json.insert(name.to_owned(), value);
             if !text.is_empty() {
                 text.push('\n');
@@ -27,8 +34,7 @@ pub(crate) async fn run(args: ListArgs, screen: Screen) -> Result<Exit, Failure>
             text.push_str(&table);
         }
     }
-    screen.result(&json, text)?;
-    Ok(Exit::Done)
+    Ok((json, text))
 }
 
 /// Whether the server says that it has any.

@@ -1,28 +1,40 @@
 use serde_json::{Value, json};
-use sterna_client::Change;
+use sterna_client::{Change, Client};
 use sterna_protocol::subscription::SubscriptionFilter;
 
 use super::{Place, task};
 use crate::args::ListenArgs;
 use crate::exit::{Exit, Failure};
+use crate::interrupt;
 use crate::screen::Screen;
-use crate::session::failure;
+use crate::session::{self, failure};
 use crate::table::one_line;
 
 pub(crate) async fn run(args: ListenArgs, screen: Screen) -> Result<Exit, Failure> {
     let filter = filter(&args);
-    let place = Place::read(&args.words, &args.connect)?;
-    if let Some(word) = place.rest.first() {
-        return Err(Failure::usage(format!("`{word}` is too much")));
-    }
-    let client = place.connect(screen).await?;
+    let client = Place::alone(&args.target)?.connect(screen).await?;
+    let ended = tokio::select! {
+        ended = follow(&client, filter, args.count, screen) => ended,
+        // That is how listening ends.
+        () = interrupt::heard() => Ok(()),
+    };
+    session::close(client).await;
+    ended.map(|()| Exit::Done)
+}
+
+async fn follow(
+    client: &Client,
+    filter: SubscriptionFilter,
+    count: Option<u64>,
+    screen: Screen,
+) -> Result<(), Failure> {
     let mut changes = client.listen(filter).await.map_err(failure)?;
     let granted = serde_json::to_value(changes.granted())?;
     let names = granted.as_object().into_iter().flatten();
     let names: Vec<_> = names.map(|(name, _)| one_line(name)).collect();
     screen.note(format!("listening: {}", names.join(", ")));
     let mut seen = 0;
-    while args.count.is_none_or(|count| seen < count) {
+    while count.is_none_or(|count| seen < count) {
         let Some(change) = changes.next().await.map_err(failure)? else {
             screen.note("the server has ended the stream");
             break;
@@ -31,7 +43,7 @@ pub(crate) async fn run(args: ListenArgs, screen: Screen) -> Result<Exit, Failur
         screen.line(&json, text)?;
         seen += 1;
     }
-    Ok(Exit::Done)
+    Ok(())
 }
 
 /// What to listen to: what was named, or all lists.

@@ -17,11 +17,11 @@ use std::sync::Arc;
 use sterna_client::Client;
 use tokio::sync::Mutex;
 
-use crate::args::{AnswerArgs, ConnectArgs};
+use crate::args::{AnswerArgs, AskingArgs, ConnectArgs, TargetArgs};
 use crate::ask::Desk;
 use crate::config::Settings;
 use crate::exit::Failure;
-use crate::rounds::Rounds;
+use crate::rounds::{Limits, Rounds};
 use crate::screen::Screen;
 use crate::session::{self, SharedDesk};
 use crate::target::Target;
@@ -43,6 +43,7 @@ struct Asking<'a> {
     client: Client,
     desk: SharedDesk,
     answers: &'a AnswerArgs,
+    limits: Limits,
     screen: Screen,
 }
 
@@ -50,10 +51,10 @@ impl<'a> Asking<'a> {
     /// Connects to `place`.
     async fn connect(
         place: Place<'_>,
-        answers: &'a AnswerArgs,
+        args: &'a AskingArgs,
         screen: Screen,
     ) -> Result<Self, Failure> {
-        Self::connect_to(place.target, &place.settings, answers, screen).await
+        Self::connect_to(place.target, &place.settings, &args.answers, screen).await
     }
 
     async fn connect_to(
@@ -68,6 +69,10 @@ impl<'a> Asking<'a> {
             client,
             desk,
             answers,
+            limits: Limits {
+                rounds: answers.max_rounds.unwrap_or(settings.limits.rounds),
+                pause: answers.pause.unwrap_or(settings.limits.pause),
+            },
             screen,
         })
     }
@@ -78,8 +83,14 @@ impl<'a> Asking<'a> {
             desk: &self.desk,
             save: self.answers.save.as_deref(),
             detach: false,
+            limits: self.limits,
             screen: self.screen,
         }
+    }
+
+    /// Ends the connection in good order.
+    async fn close(self) {
+        session::close(self.client).await;
     }
 }
 
@@ -102,6 +113,19 @@ impl<'w> Place<'w> {
         })
     }
 
+    /// The server, after which nothing may come.
+    fn alone(args: &'w TargetArgs) -> Result<Self, Failure> {
+        let place = Self::read(&args.words, &args.connect)?;
+        place.nothing_more().map(|()| place)
+    }
+
+    fn nothing_more(&self) -> Result<(), Failure> {
+        match self.rest.first() {
+            None => Ok(()),
+            Some(word) => Err(Failure::usage(format!("`{word}` is too much"))),
+        }
+    }
+
     /// The next word: a tool, a prompt and the like.
     fn take(&mut self, what: &str) -> Result<&'w str, Failure> {
         match self.rest {
@@ -117,27 +141,11 @@ impl<'w> Place<'w> {
     /// The next word, after which nothing may come.
     fn take_last(&mut self, what: &str) -> Result<&'w str, Failure> {
         let word = self.take(what)?;
-        match self.rest.first() {
-            None => Ok(word),
-            Some(word) => Err(Failure::usage(format!("`{word}` is too much"))),
-        }
+        self.nothing_more().map(|()| word)
     }
 
     /// Connects for requests that never ask.
     async fn connect(self, screen: Screen) -> Result<Client, Failure> {
         session::connect(self.target, &self.settings, None, screen).await
-    }
-}
-
-/// Connects for requests that take nothing but the server.
-async fn connect_only(
-    words: &[String],
-    args: &ConnectArgs,
-    screen: Screen,
-) -> Result<Client, Failure> {
-    let place = Place::read(words, args)?;
-    match place.rest.first() {
-        None => place.connect(screen).await,
-        Some(word) => Err(Failure::usage(format!("`{word}` is too much"))),
     }
 }

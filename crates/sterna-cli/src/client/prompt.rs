@@ -1,4 +1,3 @@
-use serde_json::Value;
 use sterna_protocol::prompt::GetPromptResult;
 
 use super::{Asking, Place, show};
@@ -9,21 +8,18 @@ use crate::rounds;
 use crate::screen::Screen;
 
 pub(crate) async fn run(args: PromptArgs, screen: Screen) -> Result<Exit, Failure> {
-    let mut place = Place::read(&args.words, &args.connect)?;
+    let mut place = Place::read(&args.words, &args.asking.connect)?;
     let name = place.take("prompt")?;
-    let arguments = arguments::read(place.rest, None)?;
-    let asking = Asking::connect(place, &args.answers, screen).await?;
+    let arguments = place.rest.iter().map(|word| arguments::parse_text(word));
+    let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
+    let asking = Asking::connect(place, &args.asking, screen).await?;
     let mut call = asking.client.prompt(name);
-    for (name, value) in arguments {
-        let Value::String(text) = value else {
-            return Err(Failure::usage(format!(
-                "`{name}`: the arguments of a prompt are text"
-            )));
-        };
+    for (name, text) in arguments {
         call = call.arg(name, text);
     }
-    let reached = Box::pin(asking.rounds().call(call)).await?;
-    rounds::finish(reached, screen, text)
+    let reached = Box::pin(asking.rounds().call(call)).await;
+    asking.close().await;
+    rounds::finish(reached?, screen, text)
 }
 
 pub(super) fn text(result: &GetPromptResult) -> (String, Exit) {

@@ -7,11 +7,12 @@ use crate::rounds;
 use crate::screen::Screen;
 
 pub(crate) async fn run(args: ReadArgs, screen: Screen) -> Result<Exit, Failure> {
-    let mut place = Place::read(&args.words, &args.connect)?;
+    let mut place = Place::read(&args.words, &args.asking.connect)?;
     let uri = place.take("resource")?;
-    let asking = Asking::connect(place, &args.answers, screen).await?;
-    let reached = Box::pin(asking.rounds().call(asking.client.read(uri))).await?;
-    rounds::finish(reached, screen, text)
+    let asking = Asking::connect(place, &args.asking, screen).await?;
+    let reached = Box::pin(asking.rounds().call(asking.client.read(uri))).await;
+    asking.close().await;
+    rounds::finish(reached?, screen, text)
 }
 
 pub(super) fn text(result: &ReadResourceResult) -> (String, Exit) {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use sterna_client::{PausedCall, Reply, Step};
 
 use super::{Asking, call, prompt, read};
-use crate::args::ResumeArgs;
+use crate::args::{AskingArgs, ResumeArgs};
 use crate::config::Settings;
 use crate::exit::{Exit, Failure};
 use crate::rounds::{self, Reached};
@@ -40,16 +40,20 @@ async fn go_on<T: Reply>(
 ) -> Result<Reached<T>, Failure> {
     let mut paused: PausedCall<T> =
         serde_json::from_str(text).map_err(|error| not_paused(&args.file, &error))?;
-    let settings = Settings::read(&args.connect)?;
+    let AskingArgs { answers, connect } = &args.asking;
+    let settings = Settings::read(connect)?;
     if let Some(at) = &args.at {
         paused = paused.dangerous_moved_to(at);
     }
-    let target = match args.connect.command.is_empty() {
+    let target = match connect.command.is_empty() {
         true => Target::parse(paused.server(), &settings)?,
-        false => Target::split(&[], &args.connect.command, &settings)?.0,
+        false => Target::split(&[], &connect.command, &settings)?.0,
     };
-    let asking = Asking::connect_to(target, &settings, &args.answers, screen).await?;
-    asking.rounds().go_on(Step::InputRequired(paused)).await
+    let asking = Asking::connect_to(target, &settings, answers, screen).await?;
+    let rounds = asking.rounds();
+    let reached = Box::pin(rounds.go_on(Step::InputRequired(paused))).await;
+    asking.close().await;
+    reached
 }
 
 fn read_file(file: &Path) -> Result<String, Failure> {

@@ -7,7 +7,7 @@ use crate::args::{AnswerTaskArgs, TaskArgs, TaskCommand};
 use crate::exit::{Exit, Failure};
 use crate::rounds;
 use crate::screen::{BAD, BOLD, Screen};
-use crate::session::failure;
+use crate::session::{self, failure};
 use crate::table::one_line;
 
 pub(crate) async fn run(command: TaskCommand, screen: Screen) -> Result<Exit, Failure> {
@@ -30,37 +30,44 @@ async fn look(args: TaskArgs, before: Before, screen: Screen) -> Result<Exit, Fa
     let id = place.take_last("task")?;
     let client = place.connect(screen).await?;
     let task = client.task(id);
-    if let Before::Cancel = before {
-        task.cancel(&client).await.map_err(failure)?;
-    }
-    let found = task.get(&client).await.map_err(failure)?;
+    let looked = async {
+        if let Before::Cancel = before {
+            task.cancel(&client).await.map_err(failure)?;
+        }
+        task.get(&client).await.map_err(failure)
+    };
+    let found = session::closing(&client, looked).await?;
     screen.result(&found, text(&found))?;
     Ok(Exit::Done)
 }
 
 async fn answer(args: AnswerTaskArgs, screen: Screen) -> Result<Exit, Failure> {
-    let mut place = Place::read(&args.words, &args.connect)?;
+    let mut place = Place::read(&args.words, &args.asking.connect)?;
     let id = place.take_last("task")?;
-    let asking = Asking::connect(place, &args.answers, screen).await?;
-    let task = asking.client.task(id);
-    let found = task.get(&asking.client).await.map_err(failure)?;
-    if let TaskState::InputRequired(open) = found.state()
-        && let Some(exit) = asking.rounds().answer_task(&task, open).await?
-    {
-        return Ok(exit);
-    }
-    let found = task.get(&asking.client).await.map_err(failure)?;
-    screen.result(&found, text(&found))?;
-    Ok(Exit::Done)
+    let asking = Asking::connect(place, &args.asking, screen).await?;
+    let (client, task) = (&asking.client, asking.client.task(id));
+    let answered = async {
+        let found = task.get(client).await.map_err(failure)?;
+        if let TaskState::InputRequired(open) = found.state()
+            && let Some(exit) = asking.rounds().answer_task(&task, open).await?
+        {
+            return Ok(exit);
+        }
+        let found = task.get(client).await.map_err(failure)?;
+        screen.result(&found, text(&found))?;
+        Ok(Exit::Done)
+    };
+    session::closing(client, answered).await
 }
 
 async fn follow(args: AnswerTaskArgs, screen: Screen) -> Result<Exit, Failure> {
-    let mut place = Place::read(&args.words, &args.connect)?;
+    let mut place = Place::read(&args.words, &args.asking.connect)?;
     let id = place.take_last("task")?;
-    let asking = Asking::connect(place, &args.answers, screen).await?;
+    let asking = Asking::connect(place, &args.asking, screen).await?;
     let task = asking.client.task(id);
-    let reached = Box::pin(asking.rounds().follow(&task)).await?;
-    rounds::finish(reached, screen, call::text)
+    let reached = Box::pin(asking.rounds().follow(&task)).await;
+    asking.close().await;
+    rounds::finish(reached?, screen, call::text)
 }
 
 pub(super) fn text(found: &DetailedTask) -> String {

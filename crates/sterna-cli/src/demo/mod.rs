@@ -22,8 +22,9 @@ use tokio::sync::Mutex;
 use crate::args::DemoArgs;
 use crate::ask::Desk;
 use crate::exit::{Exit, Failure};
+use crate::interrupt;
 use crate::private_file;
-use crate::rounds::Rounds;
+use crate::rounds::{Limits, Rounds};
 use crate::screen::Screen;
 use crate::session::failure;
 
@@ -45,7 +46,8 @@ pub(crate) async fn run(args: DemoArgs, screen: Screen) -> Result<Exit, Failure>
         return serve(&fleet, &proxy, screen).await;
     }
     let auto = args.auto || screen.json || !Screen::is_interactive();
-    let claims = Box::pin(play(fleet, folder.path(), auto, screen)).await?;
+    let played = play(fleet, folder.path(), auto, screen);
+    let claims = interrupt::or("interrupted; the demo ends here", played).await?;
     screen.result(&claims, claims.table())?;
     Ok(match claims.all_hold() {
         true => Exit::Done,
@@ -72,6 +74,7 @@ async fn play(
             desk: &desk,
             save: None,
             detach: false,
+            limits: Limits::default(),
             screen,
         },
     };
@@ -99,6 +102,6 @@ async fn serve(fleet: &Fleet, proxy: &Proxy, screen: Screen) -> Result<Exit, Fai
          Ctrl-C ends it.\n"
     ));
     screen.result(&serde_json::json!({"proxy": url}), text)?;
-    tokio::signal::ctrl_c().await?;
+    interrupt::heard().await;
     Ok(Exit::Done)
 }

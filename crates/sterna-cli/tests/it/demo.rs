@@ -1,7 +1,12 @@
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
 use expect_test::expect;
 use serde_json::json;
+use tempfile::TempDir;
 
-use crate::command::sterna;
+use crate::command::{command, run, sterna};
+use crate::terminal::{ENTER, User};
 
 #[test]
 fn the_demo_shows_what_it_claims() {
@@ -44,4 +49,61 @@ fn the_demo_gives_json() {
         claims.iter().all(|claim| claim["holds"] == json!(true)),
         "{claims:?}"
     );
+}
+
+#[test]
+fn a_person_answers_the_demo() {
+    let answers = |user: User, field: &str, text: &str| {
+        let user = user.sees(&format!("{field}:"));
+        user.types(text).types(ENTER)
+    };
+    let sends = |user: User| user.sees("Send this?").types(ENTER);
+    let user = User::runs(&["demo"]).sees("How was work item 4522 resolved?");
+    let user = sends(answers(user, "resolution", ""));
+    let user = sends(answers(user, "details", "4301"));
+    let user = user.sees("And who has confirmed that?");
+    let user = answers(user, "details", "4301");
+    let user = sends(answers(user, "confirmed_by", "Ada"));
+    let user = sends(answers(user, "amount", "20"));
+    let user = sends(answers(user, "name", "Ada"));
+    let user = sends(answers(user, "name", "Ada"));
+    user.sees("what was shown")
+        .sees("a task survives kill -9 of every process")
+        .ends_with(0);
+}
+
+#[test]
+fn what_the_demo_leaves_running_can_be_tried_as_it_says() {
+    let mut serving = command()
+        .args(["demo", "--serve"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(serving.stdout.take().unwrap()).lines();
+    let lines = lines.map(Result::unwrap);
+    let lines: Vec<String> = lines.take_while(|line| line != "Ctrl-C ends it.").collect();
+    let commands = lines
+        .iter()
+        .filter_map(|line| line.strip_prefix("  sterna "));
+    let folder = TempDir::new().unwrap();
+    let tries = |args: &str| {
+        let mut tried = command();
+        run(tried.current_dir(folder.path()).args(args.split(' ')), "")
+    };
+    // Nobody is there to answer, so the calls are put aside.
+    let codes: Vec<i32> = commands.map(|args| tries(args).code).collect();
+    assert_eq!(codes, [0, 4, 4, 4, 0], "{lines:#?}");
+    let answers = "--answer resolution=Fixed --answer details=1.2";
+    let ran = tries(&format!("resume call.json {answers}"));
+    assert!(ran.stdout.starts_with("4522 is Fixed (1.2)"), "{ran:?}");
+
+    let id = serving.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(serving.wait().unwrap().code(), Some(0));
 }

@@ -2,7 +2,6 @@
 
 use std::io::Write as _;
 use std::net::TcpListener;
-use std::process::Stdio;
 
 use tempfile::NamedTempFile;
 
@@ -23,6 +22,26 @@ fn a_failure_is_1() {
     let ran = at(&server::start(), &["--json", "call", "URL", "nothing"]);
     assert_eq!(ran.code, 1);
     assert_eq!(ran.json()["error"]["exit"], 1);
+}
+
+#[test]
+fn a_server_that_asks_for_ever_is_1() {
+    let url = server::start();
+    let call = ["call", "URL", "deploy", "service=a"];
+    let answers = ["--answer", "reason=b", "--answer", "owner=c"];
+    let ran = at(
+        &url,
+        &[&call[..], &answers, &["--max-rounds", "1"]].concat(),
+    );
+    assert_eq!(
+        ran.shown(),
+        "error: after 1 rounds the server still asks for more\n hint: --max-rounds lets it ask on\nexit 1\n"
+    );
+    let ran = at(
+        &url,
+        &[&call[..], &answers, &["--max-rounds", "2"]].concat(),
+    );
+    assert_eq!(ran.code, 0, "{ran:?}");
 }
 
 #[test]
@@ -71,25 +90,6 @@ fn declined_and_cancelled_are_5() {
 }
 
 #[test]
-fn an_interrupt_cancels_the_call_with_5() {
-    let url = server::start();
-    let mut child = command()
-        .args(["-v", "call", &url, "sleep"])
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // It says so when the call is on its way.
-    let mut seen = std::io::BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    std::io::BufRead::read_line(&mut seen, &mut line).unwrap();
-    assert_eq!(line, "calling sleep\n");
-    let id = child.id().to_string();
-    run(std::process::Command::new("kill").args(["-INT", &id]), "");
-    let status = child.wait().unwrap();
-    assert_eq!(status.code(), Some(5), "{status:?}");
-}
-
-#[test]
 fn authorization_needed_is_6_until_a_token_is_given() {
     let token = "a-token-that-nobody-guesses-0123456789";
     let url = server::start_guarded(token);
@@ -135,6 +135,13 @@ fn no_connection_is_7() {
     assert!(ran.stderr.contains("is the server running"), "{ran:?}");
     let ran = sterna("list -- /nonexistent/server");
     assert_eq!(ran.code, 7, "{ran:?}");
+}
+
+#[test]
+fn no_common_version_is_7() {
+    let url = server::start_modern();
+    let ran = at(&url, &["--json", "list", "URL", "--era", "legacy"]);
+    assert_eq!((ran.code, &ran.json()["error"]["exit"]), (7, &7.into()));
 }
 
 #[test]

@@ -1,63 +1,17 @@
 //! Questions on a real pseudo-terminal.
 
-use std::process::Command;
-use std::time::Duration;
-
-use expectrl::session::OsSession;
-use expectrl::{Eof, Expect as _, Session};
+use tempfile::TempDir;
 
 use crate::server;
+use crate::terminal::{CTRL_C, DOWN, ENTER, ESC, User};
 
-/// A user in front of a terminal.
-struct User {
-    terminal: OsSession,
-}
-
-const ENTER: &str = "\r";
-const ESC: &str = "\u{1b}";
-const DOWN: &str = "\u{1b}[B";
-const CTRL_C: &str = "\u{3}";
-
-impl User {
-    fn calls(tool: &str) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sterna"));
-        command
-            .env("XDG_CONFIG_HOME", "/nonexistent")
-            .env("TERM", "xterm");
-        command.env("NO_COLOR", "1").env("BROWSER", "true");
-        command.args(["call", &server::start(), tool, "-q"]);
-        let mut terminal = Session::spawn(command).unwrap();
-        terminal.set_expect_timeout(Some(Duration::from_secs(30)));
-        Self { terminal }
-    }
-
-    #[track_caller]
-    fn sees(mut self, text: &str) -> Self {
-        if let Err(error) = self.terminal.expect(text) {
-            panic!("{text:?} was not shown: {error}");
-        }
-        self
-    }
-
-    fn types(mut self, keys: &str) -> Self {
-        self.terminal.send(keys).unwrap();
-        self
-    }
-
-    #[track_caller]
-    fn ends_with(mut self, code: i32) {
-        self.terminal.expect(Eof).unwrap();
-        let status = self.terminal.get_process().wait().unwrap();
-        assert_eq!(
-            format!("{status:?}"),
-            format!("Exited(Pid({}), {code})", self.terminal.get_process().pid())
-        );
-    }
+fn calls(tool: &str) -> User {
+    User::runs(&["call", &server::start(), tool, "-q"])
 }
 
 /// Fills the survey in up to the question whether to send it.
 fn filled_in() -> User {
-    User::calls("survey")
+    calls("survey")
         .sees("asks, for survey (survey)")
         .sees("Please tell us about you.")
         .sees("name:")
@@ -87,7 +41,7 @@ fn a_form_is_filled_in_and_sent() {
 
 #[test]
 fn input_that_does_not_fit_is_corrected() {
-    User::calls("survey")
+    calls("survey")
         .sees("name:")
         .types("A")
         .types(ENTER)
@@ -127,7 +81,7 @@ fn a_form_that_was_filled_in_can_still_be_declined() {
 
 #[test]
 fn escape_leads_out_of_a_form_by_cancelling_it() {
-    User::calls("survey")
+    calls("survey")
         .sees("name:")
         .types(ESC)
         .sees("And now?")
@@ -140,7 +94,7 @@ fn escape_leads_out_of_a_form_by_cancelling_it() {
 
 #[test]
 fn an_interrupt_stops_the_call_and_sends_nothing() {
-    User::calls("survey")
+    calls("survey")
         .sees("name:")
         .types(CTRL_C)
         .sees("you stopped the call")
@@ -148,8 +102,26 @@ fn an_interrupt_stops_the_call_and_sends_nothing() {
 }
 
 #[test]
+fn what_was_asked_is_kept_for_whoever_stops_to_think() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("call.json");
+    let path = file.to_str().unwrap();
+    User::runs(&["call", &server::start(), "survey", "--save", path])
+        .sees("name:")
+        .types(CTRL_C)
+        .sees("saved to")
+        .sees("you stopped the call")
+        .ends_with(5);
+    User::runs(&["resume", path])
+        .sees("Please tell us about you.")
+        .sees("name:")
+        .types(CTRL_C)
+        .ends_with(5);
+}
+
+#[test]
 fn a_yes_is_one_key() {
-    User::calls("confirm")
+    calls("confirm")
         .sees("Are you sure?")
         .sees("Do you agree?")
         .types(ENTER)
@@ -159,7 +131,7 @@ fn a_yes_is_one_key() {
 
 #[test]
 fn a_page_is_opened_only_on_the_users_word() {
-    User::calls("visit")
+    calls("visit")
         .sees("Go to login.example?")
         .sees("https://login.example/start")
         .types(ENTER)
@@ -169,7 +141,7 @@ fn a_page_is_opened_only_on_the_users_word() {
 
 #[test]
 fn a_model_is_stood_in_for_by_hand() {
-    User::calls("write")
+    calls("write")
         .sees("Write a line")
         .types(ENTER)
         .sees("Answer:")

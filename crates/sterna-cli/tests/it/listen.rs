@@ -1,27 +1,16 @@
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Child, Stdio};
+use std::io::Read as _;
+use std::process::Child;
 
 use serde_json::{Value, json};
 
 use crate::calls::at;
-use crate::command::command;
+use crate::running::Running;
 use crate::server;
 
 /// Starts listening, and waits until the server has agreed.
 #[track_caller]
 fn listening(args: &[&str]) -> Child {
-    let mut child = command()
-        .args(args)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    let mut stderr = BufReader::new(child.stderr.take().unwrap());
-    stderr.read_line(&mut line).unwrap();
-    assert!(line.starts_with("listening: "), "{line}");
-    child
+    Running::until(args, "listening: ").child
 }
 
 fn heard(mut child: Child) -> (Option<i32>, String) {

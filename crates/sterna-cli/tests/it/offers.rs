@@ -34,32 +34,6 @@ fn a_list_shows_what_a_server_offers() {
 }
 
 #[test]
-fn every_subcommand_gives_json() {
-    let url = server::start();
-    for args in [
-        &["list", "URL"][..],
-        &["list", "URL", "--only", "tools"],
-        &["discover", "URL"],
-        &["doctor", "URL"],
-        &["call", "URL", "echo", "text=a"],
-        &[
-            "prompt",
-            "URL",
-            "brief",
-            "topic=terns",
-            "--answer",
-            "audience=all",
-        ],
-        &["read", "URL", "note://7", "--answer", "pin=1234"],
-        &["complete", "URL", "topic=te", "--prompt", "brief"],
-    ] {
-        let ran = at(&url, &[&["--json"], args].concat());
-        let json = ran.json();
-        assert!(json.is_object(), "{args:?}: {json}");
-    }
-}
-
-#[test]
 fn prompts_and_resources_ask_too() {
     let url = server::start();
     let ran = at(
@@ -99,27 +73,6 @@ fn servers_have_names_in_an_mcp_json() {
 }
 
 #[test]
-fn flags_win_over_the_environment_and_that_over_the_file() {
-    let folder = TempDir::new().unwrap();
-    std::fs::create_dir(folder.path().join("sterna")).unwrap();
-    let config = folder.path().join("sterna/config.toml");
-    std::fs::write(&config, "sampler = \"echo from the file\"\n").unwrap();
-    let url = server::start();
-    let mut call = command();
-    call.env("XDG_CONFIG_HOME", folder.path())
-        .args(["call", &url, "write"]);
-    assert_eq!(run(&mut call, "").stdout, "echo: from the file\n");
-    call.env("STERNA_SAMPLER", "echo from the environment");
-    assert_eq!(run(&mut call, "").stdout, "echo: from the environment\n");
-    call.args(["--sampler", "echo from the flag"]);
-    assert_eq!(run(&mut call, "").stdout, "echo: from the flag\n");
-    std::fs::write(&config, "smapler = 1\n").unwrap();
-    let ran = run(&mut call, "");
-    assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("unknown field `smapler`"), "{ran:?}");
-}
-
-#[test]
 fn the_doctor_sees_what_clients_of_both_eras_get() {
     let ran = at(&server::start(), &["doctor", "URL"]);
     expect![[r#"
@@ -132,6 +85,9 @@ fn the_doctor_sees_what_clients_of_both_eras_get() {
           yes  caching       resources/list: 60000 ms, private
           yes  tools         echo, fail, deploy, survey, confirm, visit, write, folders, sleep
           yes  not tried     echo, fail, deploy, survey, confirm, visit, write, folders, sleep (--try calls them)
+          yes  strict        mcp-method: refused if it differs
+          yes  strict        mcp-name: refused if it differs
+          yes  strict        mcp-protocol-version: refused if it differs
         a legacy client
           yes  connects      speaks 2025-11-25
           yes  capabilities  tools, prompts, resources, logging

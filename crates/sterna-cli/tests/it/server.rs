@@ -7,11 +7,15 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sterna_protocol::input::{InputRequired, RequestState};
+use sterna_protocol::result::Outcome;
 use sterna_protocol::sampling::SamplingMessageContentBlock;
+use sterna_protocol::tool::CallToolResult;
 use sterna_seal::{Key, Keyring, SecretKey};
 use sterna_server::auth::{Gate, StaticTokens};
 use sterna_server::{
-    Cx, Refused, RequestError, Script, Server, ServerConfig, TaskMode, Tool, ToolError,
+    Answers, Call, Cx, Edit, Progress, Refused, RequestError, Script, Server, ServerConfig,
+    TaskMode, Tool, ToolError,
 };
 use sterna_store::{MemoryLimits, MemoryStore, UnixMillis};
 
@@ -39,7 +43,42 @@ pub(crate) fn start_with_tasks() -> String {
             .config(config)
             .offer(task(Tool::new("publish", "Publishes a title", publish)))
             .offer(task(Tool::new("break", "Returns an error", fail)))
-            .tool("touch", "Says that the tools have changed", touch),
+            .offer(task(Tool::new("stall", "Never ends", sleep)))
+            .tool("touch", "Adds a tool", touch)
+            .changing(),
+    )
+}
+
+/// Starts what the manual calls.
+pub(crate) fn start_documented() -> String {
+    let store = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+    let mut config = ServerConfig::default();
+    config.tasks.poll_interval = Duration::from_millis(50);
+    let publish = Tool::new("publish", "Publishes a title", announce);
+    serve(
+        Server::new("documented", "1.0.0")
+            .keys(Keyring::new([Key::new(secret())]).unwrap())
+            .store(Arc::new(store))
+            .config(config)
+            .offer(publish.task(TaskMode::Always))
+            .tool("deploy", "Deploys a service after asking why", roll_out)
+            .tool("login", "Asks for a password", login),
+    )
+}
+
+/// Starts an instance that knows no earlier revisions.
+pub(crate) fn start_modern() -> String {
+    serve(server().legacy(false))
+}
+
+/// Starts an instance whose tools take their time.
+pub(crate) fn start_workshop() -> String {
+    serve(
+        Server::new("workshop", "1.0.0")
+            .keys(Keyring::new([Key::new(secret())]).unwrap())
+            .tool("login", "Asks for a password", login)
+            .tool("render", "Asks, and then tells of its progress", render)
+            .offer(Tool::low_level("queue", "Is called three times", queue)),
     )
 }
 
@@ -123,8 +162,55 @@ async fn publish(cx: Cx<'_>, args: Publish) -> Result<String, ToolError> {
     Ok(format!("{} approved by {name} for {when}", args.title))
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct Login {
+    user: String,
+    password: String,
+}
+
+async fn login(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    let Login { user, password } = cx.ask("login", "Who are you?").await?;
+    Ok(format!("{user} has {} characters", password.len()))
+}
+
+async fn render(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    let size: String = cx.ask("size", "How large?").await?;
+    cx.progress(Progress::new(1.0).of(4.0).saying("drawing"));
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    Ok(size)
+}
+
+/// Wants to be called again until it is the third time.
+async fn queue(call: Call, _: Answers) -> Result<Outcome<CallToolResult>, Refused> {
+    let turns = call.state().map_or(1, |state| state.len() + 1);
+    if turns < 3 {
+        let state = RequestState::new("x".repeat(turns));
+        return Ok(Outcome::InputRequired(InputRequired::retry_with(state)));
+    }
+    Ok(Outcome::Complete(CallToolResult::text("your turn")))
+}
+
+async fn roll_out(cx: Cx<'_>, args: Deploy) -> Result<String, ToolError> {
+    let question = format!("Why deploy {}?", args.service);
+    let reason: String = cx.ask("reason", question).await?;
+    Ok(format!("{} deployed: {reason}", args.service))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Approval {
+    name: String,
+}
+
+async fn announce(cx: Cx<'_>, args: Publish) -> Result<String, ToolError> {
+    let question = format!("Who approves {}?", args.title);
+    let Approval { name } = cx.ask("approval", question).await?;
+    Ok(format!("{} is out, approved by {name}", args.title))
+}
+
 async fn touch(cx: Cx<'_>, (): ()) -> &'static str {
-    cx.request().changes().tools();
+    let tool = Tool::new("touched", "Came when it was called for", deploy);
+    let edit = Edit::new().offer(tool);
+    cx.request().changes().update(edit).unwrap();
     "touched"
 }
 

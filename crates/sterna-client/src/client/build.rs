@@ -2,7 +2,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::HeaderMap;
-use sterna_protocol::capabilities::{ClientCapabilities, ExtensionId};
+use sterna_protocol::capabilities::{ClientCapabilities, ExtensionId, ServerCapabilities};
+use sterna_protocol::discover::DiscoverResult;
 use sterna_protocol::elicitation::{ElicitRequestFormParams, ElicitRequestUrlParams, ElicitResult};
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::roots::Root;
@@ -17,7 +18,9 @@ use crate::era::{self, Era};
 use crate::error::{BoxError, Error};
 use crate::lists::ToolBook;
 use crate::oauth::OAuth;
-use crate::transport::{Http, Lines, Place, Stdio, Target, Transport};
+use crate::transport::{
+    Http, Lines, Place, Stdio, Tapped, Target, Transport, Watcher, WireMessage,
+};
 use crate::wire::Wire;
 
 /// Settings of a [`Client`]; [`connect`](Self::connect) makes it.
@@ -52,6 +55,7 @@ pub struct Builder {
     extensions: ClientCapabilities,
     headers: HeaderMap,
     info: Option<Implementation>,
+    watcher: Option<Watcher>,
 }
 
 impl Builder {
@@ -65,6 +69,7 @@ impl Builder {
             extensions: ClientCapabilities::default(),
             headers: HeaderMap::new(),
             info: Some(Implementation::new("sterna", env!("CARGO_PKG_VERSION"))),
+            watcher: None,
         }
     }
 
@@ -167,6 +172,16 @@ impl Builder {
         self
     }
 
+    /// Shows every message as it passes, to whoever looks for a fault.
+    ///
+    /// Messages are shown whole, with state, answers and arguments in them:
+    /// mask what others may see. What says that a call was dropped is not
+    /// shown.
+    pub fn on_wire(mut self, show: impl Fn(&WireMessage<'_>) + Send + Sync + 'static) -> Self {
+        self.watcher = Some(Arc::new(show));
+        self
+    }
+
     /// Connects and finds out what the server speaks.
     ///
     /// # Errors
@@ -191,6 +206,10 @@ impl Builder {
                 max_message,
             )?),
         };
+        let transport: Box<dyn Transport> = match self.watcher {
+            Some(watcher) => Box::new(Tapped::new(transport, watcher)),
+            None => transport,
+        };
         let mut core = Core {
             wire: Arc::new(Wire::new(transport)),
             config: self.config,
@@ -200,12 +219,11 @@ impl Builder {
             tools: ToolBook::default(),
             cache: Cache::default(),
             spoken: Spoken::Modern,
+            server: DiscoverResult::new(Vec::new(), ServerCapabilities::default()),
         };
-        let server = era::find(&mut core, self.era).await?;
-        Ok(Client {
-            core: Arc::new(core),
-            server: Arc::new(server),
-        })
+        core.server = era::find(&mut core, self.era).await?;
+        let core = Arc::new(core);
+        Ok(Client { core })
     }
 }
 

@@ -34,6 +34,26 @@ impl Client {
         method: &str,
         params: impl Serialize,
     ) -> Result<R, Error> {
+        self.dangerous_request(method, params, HeaderMap::new())
+            .await
+    }
+
+    /// The same, with header fields in the place of those that HTTP repeats of
+    /// the request.
+    ///
+    /// Dangerous, because headers that say something else than the request
+    /// mislead whatever stands between here and the server. It is for those
+    /// who test that servers refuse them.
+    ///
+    /// # Errors
+    ///
+    /// As of [`request`](Self::request).
+    pub async fn dangerous_request<R: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: impl Serialize,
+        instead: HeaderMap,
+    ) -> Result<R, Error> {
         if let Spoken::Legacy(_) = self.core.spoken {
             let older = "a revision before 2026-07-28".to_owned();
             return Err(Fault::Unsupported(older).into());
@@ -47,8 +67,10 @@ impl Client {
             meta.map_err(|error| Fault::Arguments(Some(error)))?,
         );
         let request = Request::new(self.core.wire.next_id().into(), method, members);
-        let (headers, patience) = (HeaderMap::new(), self.core.patience());
-        let asked = self.core.modern(request, None, headers, &Deaf, patience);
+        let (mut headers, patience) = (HeaderMap::new(), self.core.patience());
+        self.core.standard_headers(method, None, &mut headers)?;
+        headers.extend(instead);
+        let asked = self.core.wire.ask(request, headers, &Deaf, patience);
         let Complete(result) = asked.await?;
         Ok(result)
     }

@@ -7,6 +7,7 @@
 mod http;
 mod lines;
 mod stdio;
+mod tap;
 mod target;
 
 use std::fmt::Debug;
@@ -18,6 +19,8 @@ pub(crate) use self::http::{Http, MCP_SESSION_ID};
 pub(crate) use self::lines::Lines;
 pub use self::stdio::Command;
 pub(crate) use self::stdio::Stdio;
+pub use self::tap::{Direction, WireMessage};
+pub(crate) use self::tap::{Tapped, Watcher};
 pub(crate) use self::target::Place;
 pub use self::target::{Duplex, Target};
 use crate::error::Error;

@@ -197,23 +197,13 @@ async fn an_ailing_authorization_server_costs_no_refresh_token() {
 #[tokio::test]
 async fn a_token_that_still_lives_is_used_while_its_server_ails() {
     let world = World::start().await;
-    world
-        .auth
-        .change(|state| state.issues_refresh_tokens = true);
-    let store = Arc::new(Drawer::default());
-    let oauth = || {
-        let builder = world.builder(user()).store(store.clone());
-        builder.build().unwrap()
-    };
-    assert_eq!(world.outcome(&oauth()).await, "200");
-    make_due(&store);
+    let store = nearly_over(&world).await;
     world
         .auth
         .change(|state| state.token_error = Some((503, "unavailable")));
-    world.log.clear();
-    assert_eq!(world.outcome(&oauth()).await, "200");
+    assert_eq!(world.outcome(&restarted(&world, &store)).await, "200");
     world.auth.change(|state| state.token_error = None);
-    assert_eq!(world.outcome(&oauth()).await, "200");
+    assert_eq!(world.outcome(&restarted(&world, &store)).await, "200");
     world.log.check(expect![[r#"
         as GET /.well-known/oauth-authorization-server -> 200
         as POST /token grant_type=refresh_token refresh_token=rt-4 resource={mcp}/mcp client_id=client-1 -> 503
@@ -227,19 +217,9 @@ async fn a_token_that_still_lives_is_used_while_its_server_ails() {
 #[tokio::test]
 async fn a_token_that_still_lives_is_used_while_it_is_being_renewed() {
     let world = World::start().await;
-    world
-        .auth
-        .change(|state| state.issues_refresh_tokens = true);
-    let store = Arc::new(Drawer::default());
-    let build = || {
-        let builder = world.builder(user()).store(store.clone());
-        builder.build().unwrap()
-    };
-    assert_eq!(world.outcome(&build()).await, "200");
-    make_due(&store);
-    let oauth = build();
+    let store = nearly_over(&world).await;
+    let oauth = restarted(&world, &store);
     let (arrived, go) = close_gate(&world);
-    world.log.clear();
     let others = async {
         arrived.notified().await;
         assert_eq!(world.outcome(&oauth).await, "200");
@@ -305,6 +285,24 @@ async fn what_another_process_has_renewed_is_used() {
     assert_eq!(world.outcome(&one).await, "200");
     assert_eq!(world.log.count("grant_type=refresh_token"), 1);
     assert_eq!(world.log.count("/authorize"), 1);
+}
+
+/// A store with a token most of whose life has passed, and nothing in the log.
+async fn nearly_over(world: &World) -> Arc<Drawer> {
+    world
+        .auth
+        .change(|state| state.issues_refresh_tokens = true);
+    let store = Arc::new(Drawer::default());
+    assert_eq!(world.outcome(&restarted(world, &store)).await, "200");
+    make_due(&store);
+    world.log.clear();
+    store
+}
+
+/// A client that knows only what is in the store.
+fn restarted(world: &World, store: &Arc<Drawer>) -> OAuth {
+    let builder = world.builder(user()).store(store.clone());
+    builder.build().unwrap()
 }
 
 /// As if most of the stored token's life had passed.

@@ -17,6 +17,7 @@ use crate::error::{Error, PlugAction};
 use crate::fingerprint::Fingerprint;
 use crate::journal::{Entry, Kind};
 use crate::key::Key;
+use crate::observer::Seen;
 use crate::plugs::{BoxFuture, Claim, PlugError};
 use crate::shared::{Relay, Ticket};
 use crate::time::UnixMillis;
@@ -223,6 +224,8 @@ impl<A> Work<A> {
         B: Body<Attempt = A>,
     {
         self.tried += 1;
+        let settings = &ticket.shared().engine.settings;
+        settings.observe(&self.key, Seen::Began);
         let key = ticket.shared().idempotency_key(&self.key);
         let Some(attempt) = ticket.inside(&self.key, || body.attempt(key)) else {
             self.phase = Phase::Stopped;
@@ -274,6 +277,7 @@ impl<A> Work<A> {
         cx: &Context<'_>,
     ) -> bool {
         let shared = ticket.shared();
+        shared.engine.settings.observe(&self.key, Seen::Ended);
         let size = end.as_ref().map_or(0, Bytes::len);
         let limit = shared.engine.settings.limits.value_bytes;
         if size > limit && !options.by_ref {

@@ -11,7 +11,8 @@
 //! | 2025-06-18 | tasks, URL elicitation, sampling with tools, icons, `mode`, lists of content in sampling |
 //! | 2025-03-26 | elicitation, structured content, resource links, titles, `_meta` on parts of messages |
 //!
-//! JSON-RPC batches, which only 2025-03-26 has, are refused in every revision.
+//! JSON-RPC batches, which only 2025-03-26 has, are no message: whoever serves
+//! that revision takes them apart and reads each part by itself.
 
 mod capabilities;
 mod elicitation;

@@ -6,7 +6,7 @@ use http::Extensions;
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::input::InputRequest;
-use sterna_protocol::meta::RequestMeta;
+use sterna_protocol::meta::{RequestMeta, ResultMeta};
 
 use crate::auth::Caller;
 use crate::changes::Changes;
@@ -15,7 +15,7 @@ use crate::cx::Posed;
 use crate::edge::Pass;
 use crate::form::NotAForm;
 use crate::rounds::{Reporter, gate};
-use crate::tasks::Tasks;
+use crate::tasks::{Tasks, Wish};
 use crate::telemetry::TraceContext;
 
 /// The request that is being served: who sent it and what came with it.
@@ -53,15 +53,16 @@ pub(crate) struct Place {
 /// Whether a call goes on as a task.
 #[derive(Debug, Default)]
 pub(crate) struct Becoming {
-    pub(crate) allowed: bool,
+    wish: Option<Wish>,
     wanted: AtomicBool,
 }
 
 impl Becoming {
-    /// A call that may go on as a task if its handler wants to.
-    pub(crate) fn allowed(allowed: bool) -> Self {
+    /// A call that may go on as a task, if its handler wants to and it has a
+    /// wish.
+    pub(crate) fn wishing(wish: Option<Wish>) -> Self {
         Self {
-            allowed,
+            wish,
             wanted: AtomicBool::new(false),
         }
     }
@@ -143,15 +144,26 @@ impl Request {
     /// Wants the call to go on as a task, if it may; says whether it may.
     pub(crate) fn want_task(&self) -> bool {
         let becoming = &self.0.becoming;
-        if becoming.allowed {
+        let allowed = becoming.wish.is_some();
+        if allowed {
             becoming.wanted.store(true, Ordering::Relaxed);
         }
-        becoming.allowed
+        allowed
+    }
+
+    /// How the call is a task if it becomes one.
+    pub(crate) fn wish(&self) -> Option<Wish> {
+        self.0.becoming.wish
     }
 
     /// Whether the call wants to go on as a task.
     pub(crate) fn wants_task(&self) -> bool {
         self.0.becoming.wanted.load(Ordering::Relaxed)
+    }
+
+    /// What every result says about itself.
+    pub(crate) fn result_meta(&self) -> ResultMeta {
+        self.0.core.result_meta()
     }
 
     pub(crate) fn posed(&self) -> &Posed {

@@ -21,8 +21,8 @@ pub(crate) fn wall() -> SystemTime {
 /// the server seals, opens and expires inside is dated by `wall`.
 ///
 /// It reaches what is polled as part of `future`, such as a call of a
-/// [`Service::into_tower`](crate::Service::into_tower), and not the tasks that
-/// it spawns.
+/// [`Service::into_tower`](crate::Service::into_tower), and the jobs of
+/// [`Service::work`](crate::Service::work), but no other task that it spawns.
 ///
 /// # Cancel safety
 ///
@@ -32,6 +32,17 @@ pub async fn by_wall_clock<F: Future>(
     future: F,
 ) -> F::Output {
     OTHER.scope(Arc::new(wall), future).await
+}
+
+/// Hands the wall clock of this task on to one that it spawns.
+pub(crate) fn handed_on<F: Future>(future: F) -> impl Future<Output = F::Output> {
+    let other = OTHER.try_with(Arc::clone).ok();
+    async move {
+        match other {
+            Some(other) => OTHER.scope(other, future).await,
+            None => future.await,
+        }
+    }
 }
 
 tokio::task_local! {

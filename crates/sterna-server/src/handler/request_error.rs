@@ -42,6 +42,14 @@ impl RequestError {
         }
     }
 
+    /// What a call failed with that has gone on as a task.
+    pub(crate) fn of(error: ErrorObject) -> Self {
+        Self {
+            data: error.data,
+            ..Self::new(error.code, error.message)
+        }
+    }
+
     pub(crate) fn to_wire(&self) -> ErrorObject {
         let error = ErrorObject::new(self.code, self.message.clone());
         match &self.data {

@@ -7,14 +7,16 @@ use std::task::Poll;
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde_json::value::RawValue;
-use sterna_protocol::jsonrpc::Message;
+use sterna_protocol::jsonrpc::{Message, RequestId};
 
 use super::dispatch::{self, Post, Work};
+use super::live::Answered;
 use super::session::Session;
 use super::{FromClient, refuse};
 use crate::core::Core;
-use crate::edge::{EdgeBody, Inbound, outbox, reply};
+use crate::edge::{EdgeBody, Inbound, reply};
 use crate::modern::Answer;
+use crate::tasks::store_failed;
 
 /// Answers a batch: all of its requests run at once and share one stream.
 pub(super) async fn answer(
@@ -28,11 +30,12 @@ pub(super) async fn answer(
         _ => return refuse(StatusCode::BAD_REQUEST, "Invalid batch"),
     };
     let accepts = inbound.accepts;
-    let (outbox, inbox) = outbox(dispatch::BUFFER);
+    let (outbox, inbox) = inbound.outbox();
+    let patience = inbound.patience;
     let post = Post::new(core, inbound, session, outbox);
     let mut work = Vec::new();
     for message in messages {
-        work.extend(one(&post, message.get().as_bytes()));
+        work.extend(one(&post, message.get().as_bytes()).await);
     }
     if work.is_empty() {
         return reply::accepted();
@@ -42,11 +45,11 @@ pub(super) async fn answer(
     if !accepts.events() {
         return document(work.await);
     }
-    reply::running(work, inbox, dispatch::PATIENCE, document, events).await
+    reply::running(work, inbox, patience, document, events).await
 }
 
 /// Takes one message of a batch in; `Some` if it is to be answered.
-fn one(post: &Post, message: &[u8]) -> Option<Work> {
+async fn one(post: &Post, message: &[u8]) -> Option<Work> {
     let (core, session) = (&*post.core, &*post.session);
     match FromClient::decode(message) {
         Ok(Message::Request(request)) => Some(Box::pin(dispatch::serve(
@@ -60,12 +63,12 @@ fn one(post: &Post, message: &[u8]) -> Option<Work> {
         }
         Ok(Message::Result(response)) => {
             let answer = Ok(response.result.get().to_owned());
-            dispatch::response(core, session, &response.id, answer);
+            answered(post, &response.id, answer).await;
             None
         }
         Ok(Message::Error(response)) => {
             if let Some(id) = &response.id {
-                dispatch::response(core, session, id, Err(response.error));
+                answered(post, id, Err(response.error)).await;
             }
             None
         }
@@ -74,6 +77,16 @@ fn one(post: &Post, message: &[u8]) -> Option<Work> {
             let answer = Answer::refused(id, (&error).into());
             Some(Box::pin(std::future::ready(Some(answer))))
         }
+    }
+}
+
+/// Brings an answer to who asked. If that fails, the rest of the batch is
+/// served all the same, and the question goes unanswered.
+async fn answered(post: &Post, id: &RequestId, answer: Answered) {
+    let caller = post.pass.caller();
+    let taken = dispatch::response(&post.core, caller, &post.session, id, answer).await;
+    if let Err(error) = taken {
+        store_failed(&error);
     }
 }
 

@@ -10,6 +10,7 @@ use sterna_protocol::resource::ReadResourceResult;
 use sterna_protocol::tool::CallToolResult;
 
 use super::dispatch::Post;
+use super::letters::Mail;
 use super::line::Line;
 use super::live::stop;
 use crate::call::{Becoming, Facts, Request};
@@ -49,6 +50,13 @@ pub(super) async fn run<T: MayFail + Serialize + Send + 'static>(
         outbox: post.outbox.clone(),
         version: post.session.version.clone(),
         instance: core.desk.instance(),
+        mail: core.tasks.as_ref().map(|tasks| Mail {
+            core: Arc::clone(&core),
+            tasks: Arc::clone(tasks),
+            pass: post.pass.clone(),
+            session: post.session.key,
+            ends: post.deadline,
+        }),
     };
     let reporter = Reporter::new(&meta, post.outbox).filter(|_| post.accepts.events());
     let traceparent = meta.traceparent.clone();

@@ -20,6 +20,7 @@ use sterna_protocol::version::ProtocolVersion;
 use sterna_store::TaskId;
 use tokio::sync::oneshot;
 
+use super::letters::Mail;
 use super::live::{Answered, GONE, Live};
 use crate::changes;
 use crate::edge::Outbox;
@@ -34,6 +35,8 @@ pub(super) struct Line {
     /// Which instance asks, so that no other takes the answer for one to a
     /// question of its own.
     pub(super) instance: u64,
+    /// How its answers arrive elsewhere; `None` without a store.
+    pub(super) mail: Option<Mail>,
 }
 
 impl rounds::Line for Line {
@@ -41,10 +44,18 @@ impl rounds::Line for Line {
 
     fn ask(&self, request: InputRequest) -> Result<Asking, Failure> {
         let (number, answered) = self.live.open()?;
-        let id = write_id(self.instance, number);
+        let short = write_id(self.instance, number);
+        let id = match &self.mail {
+            None => RequestId::from(short.as_str()),
+            Some(mail) => mail.address(&short).ok_or(Failure::Internal)?,
+        };
         let asking = Asking {
             number,
             answered: Some(answered),
+            elsewhere: self
+                .mail
+                .as_ref()
+                .map(|mail| Box::pin(mail.wait(&short)) as _),
             is_elicitation: matches!(request, InputRequest::Elicit(_)),
             live: Arc::clone(&self.live),
             outbox: self.outbox.clone(),
@@ -112,6 +123,7 @@ pub(super) struct Asking {
     number: u64,
     /// `None` once there is an answer.
     answered: Option<oneshot::Receiver<Answered>>,
+    elsewhere: Option<Pin<Box<dyn Future<Output = Answered> + Send>>>,
     is_elicitation: bool,
     live: Arc<Live>,
     outbox: Outbox,
@@ -125,8 +137,17 @@ impl Future for Asking {
         let Some(answered) = &mut self.answered else {
             return Poll::Pending;
         };
-        let answer = ready!(Pin::new(answered).poll(cx));
+        let answer = match (Pin::new(answered).poll(cx), &mut self.elsewhere) {
+            (Poll::Ready(answer), _) => answer,
+            (Poll::Pending, None) => return Poll::Pending,
+            (Poll::Pending, Some(elsewhere)) => {
+                let answer = ready!(elsewhere.as_mut().poll(cx));
+                self.live.withdraw(self.number);
+                Ok(answer)
+            }
+        };
         self.answered = None;
+        self.elsewhere = None;
         match answer {
             Ok(Ok(text)) => Poll::Ready(RawJson::parse(text).map_err(|_| Failure::Internal)),
             // A client that could not show the form has no answer, as a user who went away.
@@ -165,15 +186,15 @@ fn event(id: RequestId, method: &str, params: Option<impl Serialize>) -> Vec<u8>
     event
 }
 
-fn write_id(instance: u64, number: u64) -> RequestId {
-    RequestId::from(format!("{instance:016x}.{number}"))
+fn write_id(instance: u64, number: u64) -> String {
+    format!("{instance:016x}.{number}")
 }
 
 /// The number of a question that the instance asked; `None` if it asked none of
-/// that id.
+/// that id. What follows the number is for other instances.
 pub(super) fn read_id(instance: u64, id: &RequestId) -> Option<u64> {
     let text = id.to_string();
-    let (asker, number) = text.split_once('.')?;
-    (asker == format!("{instance:016x}")).then_some(())?;
-    number.parse().ok()
+    let mut parts = text.split('.');
+    (parts.next()? == format!("{instance:016x}")).then_some(())?;
+    parts.next()?.parse().ok()
 }

@@ -11,6 +11,7 @@ mod desk;
 mod dispatch;
 mod era;
 mod initialize;
+mod letters;
 mod line;
 mod live;
 mod session;
@@ -126,11 +127,12 @@ async fn answered(
     answer: Answered,
 ) -> Response<EdgeBody> {
     let question = tasks::Question::of(id).filter(|_| tasks::has_tasks(core, session));
-    let (Some(question), Some(tasks)) = (question, &core.tasks) else {
-        dispatch::response(core, session, id, answer);
-        return reply::accepted();
+    let caller = inbound.pass.caller();
+    let taken = match (question, &core.tasks) {
+        (Some(question), Some(tasks)) => tasks::answer(tasks, caller, question, answer).await,
+        _ => dispatch::response(core, caller, session, id, answer).await,
     };
-    match tasks::answer(tasks, inbound.pass.caller(), question, answer).await {
+    match taken {
         Ok(()) => reply::accepted(),
         Err(error) => {
             store_failed(&error);

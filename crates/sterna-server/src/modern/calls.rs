@@ -1,7 +1,6 @@
 //! The three requests that may take several rounds (MRTR-S1).
 
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::Response;
@@ -21,11 +20,11 @@ use super::write::Answer;
 use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
 use crate::cx::Posed;
-use crate::edge::{EdgeBody, Inbound, outbox, reply};
+use crate::edge::{EdgeBody, Inbound, Pass, reply};
 use crate::failure::Failure;
 use crate::handler::Way;
 use crate::rounds::{Played, Reporter, Retry, Round, Wanted};
-use crate::tasks::Opening;
+use crate::tasks::{self, Opening, Wish};
 use crate::telemetry::Operation;
 
 pub(super) async fn tool(
@@ -37,36 +36,38 @@ pub(super) async fn tool(
     let wanted = match Wanted::tool(&core, params.name, params.arguments) {
         Ok(wanted) => wanted,
         Err(failure) => {
-            let answer = early(&core, "tools/call", id, &params.meta, failure);
+            let answer = early::<CallToolResult>(&core, &inbound.pass, id, &params.meta, failure);
             return answer.plain(inbound.accepts);
         }
     };
     let plan = core.offers.tools.get(&wanted.target.name);
     let plan = plan.map_or_else(Default::default, |entry| entry.task);
-    let may_become_task = match plan.mode.decide(&params.meta.client_capabilities) {
-        Ok(becomes) => becomes && core.tasks.is_some(),
+    let capabilities = &params.meta.client_capabilities;
+    let wish = match tasks::wish(&core, plan.mode, capabilities, &params.extra) {
+        Ok(wish) => wish,
         Err(failure) => {
-            let answer = early(&core, "tools/call", id, &params.meta, failure);
+            let answer = early::<CallToolResult>(&core, &inbound.pass, id, &params.meta, failure);
             return answer.plain(inbound.accepts);
         }
     };
-    if may_become_task
+    if let Some(wish) = wish
         && params.request_state.is_none()
         && !plan.asks_first
         && let Some(tasks) = &core.tasks
     {
         let tool = Some(wanted.target.name.as_str());
         let version = &params.meta.protocol_version;
-        let mut operation = Operation::begin(&core, "tools/call", tool, &id, version);
+        let mut operation =
+            Operation::begin(&core, &inbound.pass, "tools/call", tool, &id, version);
         let opening = Opening {
             caller: inbound.pass.caller(),
             meta: params.meta,
             tool: &wanted.target.name,
             arguments: wanted.input,
-            ttl: None,
+            ttl: wish.ttl,
             begun: None,
         };
-        let answer = match tasks.create(&core, opening).await {
+        let answer = match tasks.create(&core, opening, wish).await {
             Ok(created) => Answer::done(id, &created),
             Err(failure) => Answer::failed(Some(&id), &failure),
         };
@@ -77,7 +78,7 @@ pub(super) async fn tool(
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
-        may_become_task,
+        wish,
     };
     run(core, inbound, id, Ok(wanted), sent, finish_tool).await
 }
@@ -93,7 +94,7 @@ pub(super) async fn prompt(
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
-        may_become_task: false,
+        wish: None,
     };
     run(core, inbound, id, wanted, sent, |core, _, result| {
         sign(core, &mut result.meta);
@@ -113,7 +114,7 @@ pub(super) async fn resource(
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
-        may_become_task: false,
+        wish: None,
     };
     run(core, inbound, id, wanted, sent, finish_resource).await
 }
@@ -123,7 +124,7 @@ struct Sent {
     meta: RequestMeta,
     responses: Option<InputResponses>,
     state: Option<RequestState>,
-    may_become_task: bool,
+    wish: Option<Wish>,
 }
 
 /// Plays the round and gives its outcome the shape it needs: a document, or an
@@ -139,13 +140,16 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
     let wanted = match wanted {
         Ok(wanted) => wanted,
         Err(failure) => {
-            let answer = early(&core, T::METHOD, id, &sent.meta, failure);
+            let answer = early::<T>(&core, &inbound.pass, id, &sent.meta, failure);
             return answer.plain(inbound.accepts);
         }
     };
     let target = &wanted.target;
     let version = &sent.meta.protocol_version;
-    let operation = Operation::begin(&core, target.method, Some(&target.name), &id, version);
+    let (pass, name) = (&inbound.pass, Some(target.name.as_str()));
+    let operation = Operation::begin(&core, pass, target.method, name, &id, version);
+    let (outbox, inbox) = inbound.outbox();
+    let patience = inbound.patience;
     let Inbound {
         head,
         pass,
@@ -154,7 +158,6 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
         shutdown,
         ..
     } = inbound;
-    let (outbox, inbox) = outbox(BUFFER);
     let reporter = Reporter::new(&sent.meta, outbox).filter(|_| accepts.events());
     let traceparent = sent.meta.traceparent.clone();
     let request = Request::new(Facts {
@@ -165,7 +168,7 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
         reporter: reporter.map(Arc::new),
         mistake: OnceLock::new(),
         place: OnceLock::new(),
-        becoming: Becoming::allowed(sent.may_become_task),
+        becoming: Becoming::wishing(sent.wish),
         posed: Posed::default(),
     });
     let round = Round {
@@ -189,7 +192,7 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
     reply::running(
         call,
         inbox,
-        PATIENCE,
+        patience,
         move |answer| answer.plain(accepts),
         Answer::event,
     )
@@ -275,14 +278,14 @@ impl MayFail for ReadResourceResult {
 }
 
 /// Answers a call that fails before it begins, and has it seen.
-fn early(
+fn early<T: MayFail>(
     core: &Arc<Core>,
-    method: &'static str,
+    pass: &Pass,
     id: RequestId,
     meta: &RequestMeta,
     failure: Failure,
 ) -> Answer {
-    let mut operation = Operation::begin(core, method, None, &id, &meta.protocol_version);
+    let mut operation = Operation::begin(core, pass, T::METHOD, None, &id, &meta.protocol_version);
     let answer = failed(core, id, failure);
     operation.end(answer.ended());
     answer
@@ -362,8 +365,12 @@ pub(crate) fn keep_promise(
     })
 }
 
-fn finish_resource(core: &Core, _: &str, result: &mut ReadResourceResult) -> Result<(), Failure> {
+fn finish_resource(core: &Core, uri: &str, result: &mut ReadResourceResult) -> Result<(), Failure> {
     sign(core, &mut result.meta);
+    // CACHE-S4: whatever the author says of what not everybody may read.
+    if core.gate.guards("resources/read", uri) {
+        result.cache_scope = Some(CacheScope::Private);
+    }
     // CACHE-S1: what says nothing is stale on arrival and nobody else's.
     result.ttl_ms.get_or_insert_default();
     result.cache_scope.get_or_insert(CacheScope::Private);
@@ -377,10 +384,3 @@ fn sign(core: &Core, meta: &mut Option<ResultMeta>) {
         meta.server_info = Some(core.info.clone());
     }
 }
-
-/// What a reader of progress may lag behind.
-const BUFFER: usize = 64 << 10;
-
-/// How long a silent call is waited for before its answer becomes a stream,
-/// which comments keep alive. Far below the minute of common proxies.
-const PATIENCE: Duration = Duration::from_secs(10);

@@ -4,7 +4,6 @@ use std::sync::{Arc, OnceLock};
 
 use http::Response;
 use serde_json::{Value, json};
-use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::jsonrpc::{Message, RequestId};
 use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::version::ProtocolVersion;
@@ -32,7 +31,8 @@ pub(super) async fn serve(
     let accepts = inbound.accepts;
     let deadline = inbound.deadline;
     let version = ProtocolVersion::V2026_07_28;
-    let operation = Operation::begin(&core, method.to_owned(), None, &id, &version);
+    let pass = &inbound.pass;
+    let operation = Operation::begin(&core, pass, method.to_owned(), None, &id, &version);
     let serving = tokio::time::timeout_at(deadline.into(), result(core, inbound, method));
     let answering = async {
         let answer = match serving.await.unwrap_or(Err(Failure::TimedOut)) {
@@ -56,12 +56,7 @@ async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value
     let params: Value = serde_json::from_str(params).map_err(|_| Failure::Params("_meta"))?;
     let meta: RequestMeta =
         serde_json::from_value(params["_meta"].clone()).map_err(|_| Failure::Params("_meta"))?;
-    if let Some(needed) = &served.needs
-        && !meta.client_capabilities.has_extension(needed.as_str())
-    {
-        let needed = ClientCapabilities::default().with_extension(needed);
-        return Err(Failure::Capability(Box::new(needed)));
-    }
+    let serve = served.serve(&meta.client_capabilities)?;
     let request = Request::new(Facts {
         core: Arc::clone(&core),
         meta,
@@ -73,7 +68,7 @@ async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value
         posed: Posed::default(),
         place: OnceLock::new(),
     });
-    let serving = guarded((served.serve)(request, params)).await;
+    let serving = guarded(serve(request, params)).await;
     let mut result = serving.unwrap_or_else(|_| {
         tracing::error!(target: "sterna::handler", method, "a handler panicked");
         Err(Failure::Internal)

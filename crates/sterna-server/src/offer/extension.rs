@@ -4,7 +4,7 @@ use std::fmt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use sterna_protocol::capabilities::ExtensionId;
+use sterna_protocol::capabilities::{ClientCapabilities, ExtensionId};
 use sterna_protocol::json::JsonObject;
 
 use crate::call::Request;
@@ -33,6 +33,8 @@ pub struct Extension {
     settings: JsonObject,
     declared_only: bool,
     methods: Vec<(String, Box<Serve>)>,
+    /// Served in place of the others to clients that declare nothing.
+    undeclared: Vec<(String, Box<Serve>)>,
 }
 
 type Serve = dyn Fn(Request, Value) -> Boxed<Value> + Send + Sync;
@@ -45,6 +47,7 @@ impl Extension {
             settings: JsonObject::new(),
             declared_only: false,
             methods: Vec::new(),
+            undeclared: Vec::new(),
         }
     }
 
@@ -74,25 +77,50 @@ impl Extension {
         R: Serialize,
         E: Into<RequestError>,
     {
-        let serve = move |request, params: Value| -> Boxed<Value> {
-            let Ok(params) = serde_json::from_value(params) else {
-                let failure = Failure::Params("they are not those of the method");
-                return Box::pin(std::future::ready(Err(failure)));
-            };
-            let running = handler(request, params);
-            Box::pin(async move {
-                let result = running
-                    .await
-                    .map_err(|error| Failure::Handler(error.into()))?;
-                serde_json::to_value(result).map_err(|error| {
-                    tracing::error!(target: "sterna::server", %error, "a result has no JSON form");
-                    Failure::Internal
-                })
-            })
-        };
-        self.methods.push((name.into(), Box::new(serve)));
+        self.methods.push((name.into(), serving(handler)));
         self
     }
+
+    /// Serves the method `name` to clients that do not declare the extension,
+    /// and to no others.
+    pub(crate) fn undeclared_method<H, F, P, R, E>(mut self, name: &str, handler: H) -> Self
+    where
+        H: Fn(Request, P) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<R, E>> + Send + 'static,
+        P: DeserializeOwned + Send,
+        R: Serialize,
+        E: Into<RequestError>,
+    {
+        self.undeclared.push((name.to_owned(), serving(handler)));
+        self
+    }
+}
+
+/// `handler` behind what all of them look like.
+fn serving<H, F, P, R, E>(handler: H) -> Box<Serve>
+where
+    H: Fn(Request, P) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<R, E>> + Send + 'static,
+    P: DeserializeOwned + Send,
+    R: Serialize,
+    E: Into<RequestError>,
+{
+    Box::new(move |request, params: Value| -> Boxed<Value> {
+        let Ok(params) = serde_json::from_value(params) else {
+            let failure = Failure::Params("they are not those of the method");
+            return Box::pin(std::future::ready(Err(failure)));
+        };
+        let running = handler(request, params);
+        Box::pin(async move {
+            let result = running
+                .await
+                .map_err(|error| Failure::Handler(error.into()))?;
+            serde_json::to_value(result).map_err(|error| {
+                tracing::error!(target: "sterna::server", %error, "a result has no JSON form");
+                Failure::Internal
+            })
+        })
+    })
 }
 
 impl fmt::Debug for Extension {
@@ -114,9 +142,31 @@ pub(crate) struct Extensions {
 
 /// A method of an extension.
 pub(crate) struct Method {
-    pub(crate) serve: Box<Serve>,
-    /// The extension that a client must have declared.
-    pub(crate) needs: Option<ExtensionId>,
+    extension: ExtensionId,
+    /// Whether others are told that they do not declare it.
+    declared_only: bool,
+    usual: Option<Box<Serve>>,
+    undeclared: Option<Box<Serve>>,
+}
+
+impl Method {
+    /// What serves a client that declares `capabilities`.
+    ///
+    /// # Errors
+    ///
+    /// Nothing does; says why.
+    pub(crate) fn serve(&self, capabilities: &ClientCapabilities) -> Result<&Serve, Failure> {
+        let declares = capabilities.has_extension(self.extension.as_str());
+        match (&self.usual, &self.undeclared) {
+            (_, Some(serve)) if !declares => Ok(serve),
+            (Some(_), _) if self.declared_only && !declares => {
+                let needed = ClientCapabilities::default().with_extension(&self.extension);
+                Err(Failure::Capability(Box::new(needed)))
+            }
+            (Some(serve), _) => Ok(serve),
+            (None, _) => Err(Failure::UnknownMethod),
+        }
+    }
 }
 
 impl Extensions {
@@ -130,12 +180,21 @@ impl Extensions {
         if self.declared.iter().any(|(known, _)| *known == id) {
             return Err(format!("the extension `{id}` is there twice"));
         }
+        let method = |usual, undeclared| Method {
+            extension: id.clone(),
+            declared_only: extension.declared_only,
+            usual,
+            undeclared,
+        };
         for (name, serve) in extension.methods {
-            let needs = extension.declared_only.then(|| id.clone());
             if self.methods.contains_key(&name) {
                 return Err(format!("the method `{name}` is there twice"));
             }
-            self.methods.insert(name, Method { serve, needs });
+            self.methods.insert(name, method(Some(serve), None));
+        }
+        for (name, serve) in extension.undeclared {
+            let shared = self.methods.entry(name);
+            shared.or_insert_with(|| method(None, None)).undeclared = Some(serve);
         }
         self.declared.push((id, extension.settings));
         Ok(())

@@ -181,15 +181,16 @@ async fn become_task<T>(
     journal: &Journal,
 ) -> Result<Played<T>, Failure> {
     let tasks = round.core.tasks.as_ref().ok_or(Failure::Internal)?;
+    let wish = round.request.wish().ok_or(Failure::Internal)?;
     let opening = Opening {
         caller: round.request.caller(),
         meta: round.request.meta().clone(),
         tool: &round.target.name,
         arguments: (*round.input).clone(),
-        ttl: None,
+        ttl: wish.ttl,
         begun: Some((thread.flow.to_bytes(), journal)),
     };
-    let created = tasks.create(&round.core, opening).await?;
+    let created = tasks.create(&round.core, opening, wish).await?;
     Ok(Outcome::Extension(created))
 }
 

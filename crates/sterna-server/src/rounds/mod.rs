@@ -22,7 +22,6 @@ use std::sync::Arc;
 use serde_json::Value;
 use sterna_protocol::input::{InputRequired, InputResponses, RequestState};
 use sterna_protocol::result::Outcome;
-use sterna_protocol::tasks::CreateTaskResult;
 use sterna_seal::Lifetimes;
 
 pub(crate) use clock::{flow_now, now};
@@ -38,6 +37,7 @@ use crate::core::Core;
 use crate::edge::Shutdown;
 use crate::failure::Failure;
 use crate::handler::Way;
+use crate::tasks::Created;
 
 /// One round of a request.
 pub(crate) struct Round {
@@ -110,7 +110,7 @@ impl Round {
 }
 
 /// How a round ended.
-pub(crate) type Played<T> = Outcome<T, CreateTaskResult>;
+pub(crate) type Played<T> = Outcome<T, Created>;
 
 /// Asks the client, once it is clear that it may be asked.
 fn asking<T>(round: &Round, required: InputRequired) -> Result<Played<T>, Failure> {

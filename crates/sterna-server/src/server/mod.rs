@@ -4,6 +4,7 @@ mod build;
 mod config;
 mod error;
 mod keys_ready;
+mod profile;
 mod reload;
 mod service;
 
@@ -17,8 +18,10 @@ use sterna_protocol::implementation::{Icon, Implementation};
 use sterna_seal::{Keyring, SharedKeyring};
 use sterna_store::Store;
 
+pub(crate) use build::missing_store;
 pub use config::ServerConfig;
 pub use error::{BuildError, StartError};
+pub(crate) use profile::{Profile, Shown};
 pub use service::{Mcp, Service};
 
 use crate::around::Around;
@@ -65,11 +68,13 @@ pub struct Server {
     keys: Option<Arc<SharedKeyring>>,
     store: Option<Arc<dyn Store>>,
     remembers_rounds: bool,
+    sep2322_tasks: bool,
     gate: Option<Gate>,
     probes: Probes,
     hooks: Vec<Box<dyn Around>>,
     edge: EdgeConfig,
     legacy: bool,
+    changing: bool,
     config: ServerConfig,
 }
 
@@ -85,11 +90,13 @@ impl Server {
             keys: None,
             store: None,
             remembers_rounds: false,
+            sep2322_tasks: false,
             gate: None,
             probes: Probes::new(),
             hooks: Vec::new(),
             edge: EdgeConfig::default(),
             legacy: true,
+            changing: false,
             config: ServerConfig::default(),
         }
     }
@@ -223,6 +230,15 @@ impl Server {
         self
     }
 
+    /// Speaks of tasks as SEP-2322 does, to clients that do not declare the
+    /// extension which came of it: a call with `task` becomes one,
+    /// `tasks/result` answers with what it asks, and `tasks/input_response`
+    /// takes the answers.
+    pub fn sep2322_tasks(mut self) -> Self {
+        self.sep2322_tasks = true;
+        self
+    }
+
     /// Says who may call.
     ///
     /// Without a gate everybody may, which is right for a server on loopback
@@ -258,9 +274,32 @@ impl Server {
         self
     }
 
+    /// Has the server declare that its lists change while it runs, so that
+    /// [`Changes::update`](crate::Changes::update) may change them.
+    ///
+    /// Such a server declares tools, prompts and resources even while it has
+    /// none: clients ask what a server has once.
+    pub fn changing(mut self) -> Self {
+        self.changing = true;
+        self
+    }
+
     /// Replaces the settings.
     pub fn config(mut self, config: ServerConfig) -> Self {
         self.config = config;
+        self
+    }
+
+    /// Changes some of the settings and leaves the others.
+    ///
+    /// ```
+    /// use sterna_server::Server;
+    ///
+    /// let server = Server::new("deployer", "1.0.0").configure(|config| config.page = 20);
+    /// # let _ = server;
+    /// ```
+    pub fn configure(mut self, change: impl FnOnce(&mut ServerConfig)) -> Self {
+        change(&mut self.config);
         self
     }
 

@@ -1,7 +1,10 @@
 //! What callers do with their tasks, whichever dialect they speak.
 
+use std::time::Duration;
+
 use sterna_store::{Answer, Answered, Error, Listing, Page, Status, Task, TaskId};
 use tokio::sync::watch::Receiver;
+use tokio::time::{Instant, sleep_until};
 
 use super::Tasks;
 use crate::auth::Caller;
@@ -46,9 +49,24 @@ impl Tasks {
         self.changed.subscribe()
     }
 
+    /// Waits until a task may look different from how it did at `looked_at`:
+    /// something was changed here, or it is time to look again.
+    pub(crate) async fn pause(&self, looked_at: Instant, changed: &mut Receiver<u64>) {
+        sleep_until(looked_at + SHORTEST_PAUSE).await;
+        tokio::select! {
+            () = sleep_until(looked_at + self.config.poll_interval) => {}
+            // The sender is in the server, which outlives its requests.
+            _ = changed.changed() => {}
+        }
+        changed.mark_unchanged();
+    }
+
     /// Wakes workers and watchers.
     fn stir(&self) {
         self.fresh.notify_one();
         self.touched();
     }
 }
+
+/// Whoever waits looks at a task a few times a second at most.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);

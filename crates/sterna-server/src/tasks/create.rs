@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use serde_json::Value;
 use sterna_flow::Journal;
+use sterna_protocol::legacy;
 use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::tasks::CreateTaskResult;
 use sterna_store::{Entry, FlowId, Name, NewTask, Summary, TaskId};
 
 use super::failing::store_failed;
 use super::v1::Stored;
-use super::{Tasks, random};
+use super::wish::{Created, Dialect, Wish};
+use super::{Tasks, older, random};
 use crate::auth::Caller;
 use crate::core::Core;
 use crate::failure::Failure;
@@ -28,16 +30,28 @@ pub(crate) struct Opening<'a> {
 }
 
 impl Tasks {
-    /// Creates the task, and answers when it is durable (TASK-S5).
+    /// Creates the task, and answers when it is durable (TASK-S5), in the words
+    /// it was wished for.
     pub(crate) async fn create(
         &self,
         core: &Core,
         opening: Opening<'_>,
-    ) -> Result<CreateTaskResult, Failure> {
+        wish: Wish,
+    ) -> Result<Created, Failure> {
         let summary = self.open(core, opening).await?;
-        let mut result = CreateTaskResult::new(self.head(&summary));
-        result.meta = Some(core.result_meta());
-        Ok(result)
+        let meta = Some(core.result_meta());
+        Ok(match wish.dialect {
+            Dialect::Extension => {
+                let mut result = CreateTaskResult::new(self.head(&summary));
+                result.meta = meta;
+                Created::Extension(result)
+            }
+            Dialect::Proposal => {
+                let mut result = legacy::CreateTaskResult::new(older::head(self, &summary));
+                result.meta = meta;
+                Created::Proposal(result)
+            }
+        })
     }
 
     /// Creates the task for a client of any era.

@@ -6,16 +6,19 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde::Serialize;
-use sterna_flow::{Asked, Build, Entry, Fingerprint, FlowId, Journal, Run, Way as FlowWay};
-use sterna_store::{Claimed, Commit, Outcome, Phase, Question, Rest};
+use sterna_flow::{
+    Asked, Build, DecodeError, Entry, Fingerprint, FlowId, Journal, Run, Way as FlowWay,
+};
+use sterna_store::{Claimed, Commit, Outcome, Phase, Question, Rest, Rested};
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use tracing::{Instrument, Span, field};
 
 use super::Tasks;
 use super::desk::{Desk, Recorder};
 use super::keeper::{Keeper, Lost};
 use super::run::{End, Work};
-use super::v1::Stored;
+use super::v1::{Stored, Unreadable};
 use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
 use crate::cx::{Cx, Posed};
@@ -36,8 +39,22 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Works on the task until it ends, waits, or is somebody else's.
+    /// Works on the task until it ends, waits, or is somebody else's: one span.
     pub(super) async fn run(self) {
+        let span = tracing::info_span!(
+            target: "sterna::tasks",
+            "mcp.task",
+            otel.kind = "consumer",
+            gen_ai.operation.name = "execute_tool",
+            gen_ai.tool.name = field::Empty,
+            sterna.task = ?self.claimed.lease.task,
+            sterna.attempt = self.claimed.attempt,
+            sterna.outcome = field::Empty,
+        );
+        self.work().instrument(span).await;
+    }
+
+    async fn work(self) {
         let (tasks, claimed) = (Arc::clone(&self.tasks), &self.claimed);
         let store = Arc::clone(&tasks.store);
         let mut keeper = Keeper::new(store, claimed.lease, tasks.config.lease, self.since);
@@ -51,14 +68,23 @@ impl Job {
     async fn see_to(self, keeper: &mut Keeper, retry: Duration) -> Result<(), Lost> {
         let end = match self.begin() {
             Ok(work) => work.go_on(keeper).await?,
-            Err(outcome) => End::Finished(outcome),
+            Err(end) => end,
         };
+        Span::current().record("sterna.outcome", end.as_str());
         match end {
             End::Parked => Ok(()),
             End::Finished(outcome) => keeper.finish(outcome).await.map(drop),
             End::HandedOver => {
                 let rested = keeper.rest(Commit::default(), Rest::HandOver).await;
                 rested.map(drop)
+            }
+            End::Left => {
+                let rested = keeper.rest(Commit::default(), Rest::For(LEFT)).await?;
+                if let Rested::Awake(_) = rested {
+                    // What woke it is for whoever can read it.
+                    keeper.rest(Commit::default(), Rest::Retry(LEFT)).await?;
+                }
+                Ok(())
             }
             End::Retry => {
                 let rested = keeper.rest(Commit::default(), Rest::Retry(retry)).await;
@@ -68,28 +94,40 @@ impl Job {
     }
 
     /// Takes the task up where its journal ends, or says how it ends instead.
-    fn begin(self) -> Result<Work, Outcome> {
+    fn begin(self) -> Result<Work, End> {
         let claimed = &self.claimed;
         let task = claimed.lease.task;
+        let unreadable = |why| match why {
+            Unreadable::Damaged => {
+                tracing::error!(target: "sterna::tasks", ?task, "MR0403: a stored task cannot be read");
+                End::Finished(failed(&Failure::Internal))
+            }
+            Unreadable::Newer => {
+                tracing::warn!(target: "sterna::tasks", ?task, "MR0405: a task of a newer version is left to others");
+                End::Left
+            }
+        };
+        let stored = Stored::read(&claimed.request).map_err(unreadable)?;
+        Span::current().record("gen_ai.tool.name", &*stored.tool);
+        if stored.version > self.core.version {
+            return Err(unreadable(Unreadable::Newer));
+        }
+        let mut journal = self.journal().map_err(unreadable)?;
+        journal.set_version(stored.version);
+        // Those who can only leave a task alone have not tried it.
         let attempts = self.tasks.config.attempts;
         if claimed.attempt > attempts && !claimed.summary.status.is_final() {
             tracing::error!(target: "sterna::tasks", ?task, attempts, "MR0402: a task fails again and again");
-            return Err(failed(&Failure::Internal));
+            return Err(End::Finished(failed(&Failure::Internal)));
         }
-        let unreadable = || {
-            tracing::error!(target: "sterna::tasks", ?task, "MR0403: a stored task cannot be read");
-            failed(&Failure::Internal)
-        };
-        let stored = Stored::read(&claimed.request).ok_or_else(unreadable)?;
-        let mut journal = self.journal().ok_or_else(unreadable)?;
-        journal.set_version(stored.version);
         let entry = self.core.offers.tools.get(&stored.tool);
-        let way = Arc::clone(&entry.ok_or_else(unreadable)?.way);
+        let entry = entry.ok_or_else(|| unreadable(Unreadable::Damaged))?;
+        let way = Arc::clone(&entry.way);
         let Way::Flow(handler) = &*way else {
-            return Err(unreadable());
+            return Err(unreadable(Unreadable::Damaged));
         };
         let engine = self.tasks.engine(&self.core.engine);
-        let engine = engine.map_err(|_| failed(&Failure::Internal))?;
+        let engine = engine.map_err(|_| End::Finished(failed(&Failure::Internal)))?;
         let build = if stored.build == self.core.build {
             Build::Same
         } else {
@@ -123,16 +161,16 @@ impl Job {
     }
 
     /// The journal as it was stored, entry by entry.
-    fn journal(&self) -> Option<Journal> {
+    fn journal(&self) -> Result<Journal, Unreadable> {
         let limits = &self.core.limits;
         let entries = self.claimed.journal.iter();
-        let entries = entries.map(|entry| Entry::from_bytes(entry.value.clone(), limits).ok());
-        let entries: Vec<Entry> = entries.collect::<Option<_>>()?;
+        let entries = entries.map(|entry| Entry::from_bytes(entry.value.clone(), limits));
+        let entries: Vec<Entry> = entries.collect::<Result<_, _>>().map_err(why)?;
         let asked = self.claimed.asked.iter();
         let asked = asked
             .filter(|asked| matches!(asked.phase, Phase::Open | Phase::Answered))
             .map(|asked| Asked::new(asked.key.as_str(), Fingerprint::new(asked.fingerprint)));
-        Journal::from_entries(entries, asked).ok()
+        Journal::from_entries(entries, asked).map_err(why)
     }
 
     /// How long to wait before the task is tried again.
@@ -141,6 +179,14 @@ impl Job {
         let doublings = self.claimed.attempt.saturating_sub(1).min(16);
         let pause = config.first_retry.saturating_mul(1 << doublings);
         pause.min(config.longest_retry)
+    }
+}
+
+/// Whether a build wrote it that knows more than this one.
+fn why(error: DecodeError) -> Unreadable {
+    match error {
+        DecodeError::Flags(_) | DecodeError::Kind(_) | DecodeError::Version(_) => Unreadable::Newer,
+        _ => Unreadable::Damaged,
     }
 }
 
@@ -166,3 +212,7 @@ pub(super) fn json(value: &impl Serialize) -> Bytes {
     let bytes = serde_json::to_vec(value).expect("wire types have string keys only");
     bytes.into()
 }
+
+/// How long a task that cannot be worked on here is left alone: long enough for
+/// those who can to look, and not much more.
+const LEFT: Duration = Duration::from_secs(5);

@@ -14,14 +14,17 @@ mod instants;
 mod job;
 mod keeper;
 mod mode;
+pub(crate) mod older;
 mod plugs;
 mod pool;
 mod ready;
 mod run;
+mod sep2322;
 mod show;
 mod spill;
 mod v1;
 mod watch;
+mod wish;
 
 use std::sync::Arc;
 
@@ -35,12 +38,12 @@ pub use config::TaskConfig;
 pub use mode::TaskMode;
 
 pub(crate) use create::Opening;
-pub(crate) use extension::{extension, unknown};
+pub(crate) use extension::{extension, unknown, with_sep2322};
 pub(crate) use failing::store_failed;
 pub(crate) use pool::work;
 pub(crate) use ready::StoreReady;
-pub(crate) use show::payload;
 pub(crate) use watch::Watch;
+pub(crate) use wish::{Created, Wish, wish};
 
 use crate::auth::Caller;
 use plugs::{FlowBlobs, FlowLedger};
@@ -84,7 +87,7 @@ impl Tasks {
     }
 
     /// Who a task belongs to (TASK-S26).
-    fn owner(&self, caller: &Caller) -> Principal {
+    pub(crate) fn owner(&self, caller: &Caller) -> Principal {
         let mut context = Context::new(&SHA256);
         context.update(&(self.realm.len() as u64).to_be_bytes());
         context.update(&self.realm);
@@ -106,4 +109,10 @@ fn random() -> Result<[u8; 16], EntropyError> {
     let mut bytes = [0; 16];
     OsEntropy.fill(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Anything that differs from one instance to the next.
+pub(crate) fn jitter() -> u64 {
+    let bytes = random().unwrap_or_default();
+    bytes.first_chunk().copied().map_or(0, u64::from_be_bytes)
 }

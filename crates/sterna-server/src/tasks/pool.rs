@@ -12,12 +12,14 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::job::Job;
-use super::{Tasks, random};
+use super::{Tasks, jitter, random};
 use crate::core::Core;
-use crate::edge::Shutdown;
+use crate::current::Current;
+use crate::edge::{Shutdown, clock};
 
 /// Works on tasks until `shutdown` begins, then lets go of them.
-pub(crate) async fn work(core: Arc<Core>, shutdown: Shutdown) {
+pub(crate) async fn work(current: Current, shutdown: Shutdown) {
+    let core = current.core();
     let Some(tasks) = core.tasks.clone() else {
         return;
     };
@@ -25,14 +27,9 @@ pub(crate) async fn work(core: Arc<Core>, shutdown: Shutdown) {
         tracing::error!(target: "sterna::tasks", "a worker has no name");
         return;
     };
-    let targets: Vec<Name> = core
-        .task_tools()
-        .filter_map(|name| Name::new(name).ok())
-        .collect();
-    let mut claim = Claim::new(worker, tasks.config.lease);
-    claim.targets = Targets::Only(targets);
+    let claim = Claim::new(worker, tasks.config.lease);
     let pool = Pool {
-        core,
+        current,
         tasks,
         shutdown,
         claim,
@@ -43,7 +40,7 @@ pub(crate) async fn work(core: Arc<Core>, shutdown: Shutdown) {
 }
 
 struct Pool {
-    core: Arc<Core>,
+    current: Current,
     tasks: Arc<Tasks>,
     shutdown: Shutdown,
     claim: Claim,
@@ -91,6 +88,9 @@ impl Pool {
         let Ok(limit @ 1..) = u32::try_from(room) else {
             return false;
         };
+        let core = self.current.core();
+        let targets = core.task_tools().filter_map(|name| Name::new(name).ok());
+        self.claim.targets = Targets::Only(targets.collect());
         let since = Instant::now();
         self.claim.limit = limit.min(MOST_AT_ONCE);
         let claimed = match self.tasks.store.claim(self.claim.clone()).await {
@@ -108,17 +108,17 @@ impl Pool {
             let bell = Arc::new(Notify::new());
             self.bells.insert(task, Arc::clone(&bell));
             let job = Job {
-                core: Arc::clone(&self.core),
+                core: Arc::clone(&core),
                 tasks: Arc::clone(&self.tasks),
                 claimed,
                 since,
                 bell,
                 shutdown: self.shutdown.clone(),
             };
-            self.jobs.spawn(async move {
+            self.jobs.spawn(clock::handed_on(async move {
                 job.run().await;
                 task
-            });
+            }));
         }
         any
     }
@@ -130,6 +130,7 @@ impl Pool {
                     bell.notify_one();
                 }
             }
+            Wakeup::Blob(_) => {}
             _ => self.bells.values().for_each(|bell| bell.notify_one()),
         }
     }
@@ -169,11 +170,6 @@ fn worker_name(core: &Core) -> Option<Name> {
     let mut name = core.info.name.clone();
     name.truncate(name.floor_char_boundary(200));
     Name::new(format!("{name}-{id:08x}")).ok()
-}
-
-fn jitter() -> u64 {
-    let bytes = random().unwrap_or_default();
-    bytes.first_chunk().copied().map_or(0, u64::from_be_bytes)
 }
 
 /// Work is looked for this soon after the last was found.

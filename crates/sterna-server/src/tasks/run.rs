@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use sterna_flow::{Changes, Driver, Error, OpenQuestion, Outcome as Ending, PlugError, Remote};
 use sterna_protocol::capabilities::ClientCapabilities;
+use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
 use sterna_protocol::tool::CallToolResult;
 use sterna_protocol::version::ProtocolVersion;
 use sterna_store::{Answer, Commit, Name, News, Outcome, Question, Rest, Rested};
@@ -29,8 +30,25 @@ pub(super) type Running =
 pub(super) enum End {
     Finished(Outcome),
     HandedOver,
+    /// To those who can read it.
+    Left,
     Parked,
     Retry,
+}
+
+impl End {
+    /// In a word, for operators.
+    pub(super) fn as_str(&self) -> &'static str {
+        match self {
+            Self::Finished(Outcome::Cancelled) => "cancelled",
+            Self::Finished(Outcome::Completed(_)) => "finished",
+            Self::Finished(_) => "failed",
+            Self::HandedOver => "shed",
+            Self::Left => "left",
+            Self::Parked => "waiting",
+            Self::Retry => "retry",
+        }
+    }
 }
 
 /// What a worker has to see to.
@@ -331,6 +349,11 @@ impl Work {
         tracing::error!(target: "sterna::tasks", tool = self.tool, "{error}");
         match error {
             Error::Plug { .. } | Error::Transient { .. } => End::Retry,
+            Error::StateVersion { .. } => {
+                let why = "The task was begun by an earlier version of the server";
+                let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, why);
+                End::Finished(Outcome::Failed(json(&error)))
+            }
             _ => End::Finished(failed(&Failure::Internal)),
         }
     }

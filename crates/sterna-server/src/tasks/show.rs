@@ -56,13 +56,13 @@ impl Tasks {
     }
 }
 
-pub(crate) fn payload<T: serde::de::DeserializeOwned>(task: &Task) -> Option<T> {
+pub(super) fn payload<T: serde::de::DeserializeOwned>(task: &Task) -> Option<T> {
     let bytes = task.outcome.as_ref().and_then(Outcome::payload)?;
     serde_json::from_slice(bytes).ok()
 }
 
 /// TASK-S8. What a worker stored is a request; anything else is not shown.
-fn requests(questions: &[Question]) -> InputRequests {
+pub(super) fn requests(questions: &[Question]) -> InputRequests {
     let mut requests = InputRequests::new();
     for question in questions {
         if let Ok(request) = serde_json::from_slice::<InputRequest>(&question.request) {

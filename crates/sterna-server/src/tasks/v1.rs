@@ -93,13 +93,24 @@ impl Stored {
         bytes.into()
     }
 
-    /// Reads what any build of this version wrote; `None` if none did.
-    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let (&VERSION, json) = bytes.split_first()? else {
-            return None;
+    /// Reads what any build of this version wrote.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, Unreadable> {
+        let json = match bytes.split_first() {
+            Some((&VERSION, json)) => json,
+            Some((version, _)) if *version > VERSION => return Err(Unreadable::Newer),
+            _ => return Err(Unreadable::Damaged),
         };
-        serde_json::from_slice(json).ok()
+        serde_json::from_slice(json).map_err(|_| Unreadable::Damaged)
     }
+}
+
+/// Why a task cannot be worked on here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unreadable {
+    /// Nobody can read it.
+    Damaged,
+    /// A newer build wrote it, and can.
+    Newer,
 }
 
 const VERSION: u8 = b'1';
@@ -132,8 +143,18 @@ mod tests {
 
     #[test]
     fn other_versions_and_nonsense_are_not_read() {
-        for bytes in [&b""[..], b"1", b"2{}", b"1{}", b"1[]"] {
-            assert!(Stored::read(bytes).is_none());
+        for bytes in [&b""[..], b"1", b"0{}", b"1{}", b"1[]"] {
+            assert_eq!(Stored::read(bytes).unwrap_err(), Unreadable::Damaged);
         }
+        assert_eq!(Stored::read(b"2{}").unwrap_err(), Unreadable::Newer);
+    }
+
+    #[test]
+    fn what_a_newer_build_says_besides_is_passed_over() {
+        let meta = RequestMeta::new(ProtocolVersion::V2026_07_28, ClientCapabilities::default());
+        let stored = Stored::new([7; 8], 3, "deploy", json!({}), meta, &Caller::anonymous());
+        let text = String::from_utf8(stored.write().to_vec()).unwrap();
+        let newer = text.replacen("{", r#"{"priority":"high","#, 1);
+        assert_eq!(Stored::read(newer.as_bytes()).unwrap().write(), text);
     }
 }

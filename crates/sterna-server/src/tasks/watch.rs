@@ -4,7 +4,6 @@ use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use bytes::Bytes;
 use sterna_protocol::jsonrpc::RequestId;
@@ -98,19 +97,13 @@ impl Watching {
         if self.told.is_empty() {
             return std::future::pending().await;
         }
-        tokio::time::sleep_until(self.looked_at + SHORTEST_PAUSE).await;
-        tokio::select! {
-            () = tokio::time::sleep_until(self.looked_at + self.tasks.config.poll_interval) => {}
-            // The sender is in the server, which outlives its streams.
-            _ = self.changed.changed() => {}
-        }
+        self.tasks.pause(self.looked_at, &mut self.changed).await;
         self.look().await
     }
 
     /// Tells of every task that is not as it was (TASK-S27).
     async fn look(mut self) -> Self {
         self.looked_at = Instant::now();
-        self.changed.mark_unchanged();
         let ids: Vec<TaskId> = self.told.keys().copied().collect();
         for id in ids {
             // A store that fails is asked again; nothing is lost by that.
@@ -137,9 +130,6 @@ impl Watching {
         self
     }
 }
-
-/// A stream looks at each of its tasks a few times a second at most.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 
 /// A client with more tasks than this opens a second stream.
 const MOST_WATCHED: usize = 100;

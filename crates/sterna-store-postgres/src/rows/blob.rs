@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use sterna_store::{BlobId, Error, ErrorKind, UnixMillis};
+use tokio_postgres::Row;
 
+use super::answer::notify;
 use super::codec::{bytes, count};
 use super::{Operation, now};
 use crate::error::Failure;
+use crate::listen::Hint;
 use crate::session::Session;
 use crate::statement::Statement;
 
@@ -18,11 +21,9 @@ pub(crate) struct PutBlob {
     pub(crate) ttl: Duration,
 }
 
-impl Operation for PutBlob {
-    type Output = ();
-
-    async fn run(&self, session: &Session<'_>) -> Result<(), Failure> {
-        let statement = Statement::new(concat!(
+impl PutBlob {
+    fn statement(&self) -> Statement<'_> {
+        Statement::new(concat!(
             "INSERT INTO @blob AS blob
              SELECT $1, $2, now + $3 FROM (SELECT ",
             now!(),
@@ -35,12 +36,42 @@ impl Operation for PutBlob {
         ))
         .with(self.id.as_bytes().as_slice())
         .with(&self.value[..])
-        .with(UnixMillis::span(self.ttl));
-        if session.run(statement).await?.is_empty() {
-            return Err(Error::new(ErrorKind::Conflict, "the blob id is taken").into());
-        }
+        .with(UnixMillis::span(self.ttl))
+    }
+}
+
+impl Operation for PutBlob {
+    type Output = ();
+
+    async fn run(&self, session: &Session<'_>) -> Result<(), Failure> {
+        put(&session.run(self.statement()).await?)
+    }
+}
+
+/// Keeps a value and tells everybody who listens.
+pub(crate) struct PostBlob {
+    pub(crate) put: PutBlob,
+    pub(crate) channel: String,
+}
+
+impl Operation for PostBlob {
+    type Output = ();
+
+    async fn run(&self, session: &Session<'_>) -> Result<(), Failure> {
+        let rows = session.begin([self.put.statement()]).await?;
+        put(&rows[0])?;
+        let hint = Hint::Blob(self.put.id).to_string();
+        session.commit([notify(&self.channel, &hint)]).await?;
         Ok(())
     }
+}
+
+/// Whether the value is the one under its id.
+fn put(rows: &[Row]) -> Result<(), Failure> {
+    if rows.is_empty() {
+        return Err(Error::new(ErrorKind::Conflict, "the blob id is taken").into());
+    }
+    Ok(())
 }
 
 /// Reads a value.

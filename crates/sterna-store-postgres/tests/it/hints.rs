@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use sterna_store::{FlowId, Name, NewTask, Principal, Status, TaskId, Tasks, Wakeup};
+use sterna_store::{
+    BlobId, Blobs, FlowId, Name, NewTask, Principal, Status, TaskId, Tasks, Wakeup,
+};
 use sterna_store_postgres::{Hints, PostgresStore};
 
 use crate::server::{Server, store};
@@ -18,6 +20,24 @@ async fn a_cancel_on_one_instance_is_heard_on_another() {
     let config = server.config();
     let (here, there) = (store(&config).await, store(&config).await);
     hears(&there, &here).await;
+    server.drop_schema(&config.schema).await;
+}
+
+#[tokio::test]
+async fn a_blob_posted_on_one_instance_is_heard_on_another() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let config = server.config();
+    let (here, there) = (store(&config).await, store(&config).await);
+    hears(&there, &here).await;
+    let mut wakeups = there.wakeups();
+    let blob = BlobId::from_bytes([7; 16]);
+    let minute = Duration::from_secs(60);
+    here.post_blob(blob, "posted".into(), minute).await.unwrap();
+    // Cancels from before may still be on their way.
+    while wakeups.next().await != Wakeup::Blob(blob) {}
+    assert_eq!(there.blob(blob).await.unwrap().unwrap(), "posted");
     server.drop_schema(&config.schema).await;
 }
 

@@ -11,6 +11,7 @@ cases! { dyn Blobs:
     a_blob_comes_back_as_it_was,
     a_big_blob_comes_back_as_it_was,
     a_blob_is_gone_when_its_time_is_up,
+    a_posted_blob_is_a_blob,
     putting_a_blob_again_starts_its_time_anew,
     a_blob_is_never_replaced,
     concurrent_blobs_under_one_id_have_one_winner,
@@ -55,6 +56,17 @@ async fn putting_a_blob_again_starts_its_time_anew(
         subject.advance(HOUR * 3 / 4).await?;
     }
     same(subject.store().blob(id(1)).await?, Some(bytes("a")))
+}
+
+async fn a_posted_blob_is_a_blob(subject: Subject<dyn Blobs>) -> Result<(), Broken> {
+    let store = subject.store();
+    for _ in 0..2 {
+        store.post_blob(id(1), bytes("a"), HOUR).await?;
+        same(store.blob(id(1)).await?, Some(bytes("a")))?;
+    }
+    let other = store.post_blob(id(1), bytes("b"), HOUR).await;
+    refused(other, ErrorKind::Conflict)?;
+    same(store.blob(id(1)).await?, Some(bytes("a")))
 }
 
 async fn a_blob_is_never_replaced(subject: Subject<dyn Blobs>) -> Result<(), Broken> {

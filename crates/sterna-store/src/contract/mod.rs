@@ -30,6 +30,8 @@
 //! ```
 //!
 //! A ledger or a blob store alone is checked with [`ledger`] or [`blobs`].
+//! [`Faulty`] is the other way round: a store with a fault, for tests that must
+//! notice it.
 
 mod access;
 mod agreement;
@@ -41,6 +43,7 @@ mod dice;
 mod effects;
 mod ends;
 mod expiry;
+mod faulty;
 mod fencing;
 mod fixture;
 mod history;
@@ -57,6 +60,7 @@ use std::sync::Arc;
 use crate::{Blobs, BoxFuture, Error, Ledger, Store, Tasks};
 pub use case::{Broken, Report};
 use case::{Case, check};
+pub use faulty::{Fault, Faulty};
 pub use subject::Subject;
 
 /// Checks everything about a store. `fresh` makes an empty one for each case.

@@ -223,6 +223,19 @@ impl Blobs for MemoryStore {
         self.run(move |state, now| state.put_blob(id, value, ttl, now))
     }
 
+    fn post_blob(
+        &self,
+        id: BlobId,
+        value: Bytes,
+        ttl: Duration,
+    ) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            self.put_blob(id, value, ttl).await?;
+            self.bell.ring_for_blob(id);
+            Ok(())
+        })
+    }
+
     fn blob(&self, id: BlobId) -> BoxFuture<'_, Result<Option<Bytes>, Error>> {
         self.run(move |state, now| Ok(state.blob(id, now)))
     }

@@ -142,6 +142,17 @@ async fn answers_and_cancels_ring_the_bell() {
     assert_eq!(wakeups.next().await, Wakeup::Task(task(1).id));
 }
 
+#[tokio::test]
+async fn a_posted_blob_rings_the_bell_and_one_that_is_put_does_not() {
+    let store = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+    let mut wakeups = store.wakeups();
+    let id = |number| BlobId::from_bytes([number; 16]);
+    let hour = Duration::from_secs(3600);
+    store.put_blob(id(1), "a".into(), hour).await.unwrap();
+    store.post_blob(id(2), "b".into(), hour).await.unwrap();
+    assert_eq!(wakeups.next().await, Wakeup::Blob(id(2)));
+}
+
 fn run(future: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     runtime.unwrap().block_on(future);

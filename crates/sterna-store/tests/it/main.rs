@@ -1,5 +1,4 @@
 #![cfg(test)]
 //! What a user of the crate sees.
 
-mod faulty;
 mod suite;

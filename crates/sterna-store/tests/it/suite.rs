@@ -4,10 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use sterna_store::contract::{self, Subject};
+use sterna_store::contract::{self, Fault, Faulty, Subject};
 use sterna_store::{Blobs, BoxFuture, Error, Ledger, MemoryLimits, MemoryStore, Store, UnixMillis};
-
-use crate::faulty::{Fault, Faulty};
 
 #[tokio::test]
 async fn a_store_without_a_fault_passes() {
@@ -28,6 +26,7 @@ async fn every_fault_is_found_and_named() {
             ][..],
         ),
         (Fault::ClaimsForever, &["an_expired_lease_is_taken_over"]),
+        (Fault::DropsAnswers, AGREEMENT),
         (
             Fault::ForgetsAttempts,
             &["attempts_count_until_there_is_progress"],
@@ -40,6 +39,7 @@ async fn every_fault_is_found_and_named() {
             Fault::ListsEverything,
             &["a_list_shows_only_the_callers_tasks"],
         ),
+        (Fault::MixesAnswersUp, AGREEMENT),
         (
             Fault::RunsEffectsTwice,
             &[
@@ -58,6 +58,7 @@ async fn every_fault_is_found_and_named() {
             Fault::ShowsForeignTasks,
             &["a_foreign_task_looks_like_an_unknown_one"],
         ),
+        (Fault::SkipsCommits, AGREEMENT),
         (
             Fault::SleepsOnAnswers,
             &["an_answer_before_the_task_rests_keeps_it_awake"],
@@ -109,6 +110,9 @@ async fn blobs_alone_can_be_checked() {
     assert!(report.is_kept(), "{report}");
 }
 
+/// What finds a fault that shows now and then.
+const AGREEMENT: &[&str] = &["random_histories_go_as_they_go_in_memory"];
+
 fn subject(fault: Option<Fault>) -> Subject<dyn Store> {
     let (store, time) = store(fault);
     let store: Arc<dyn Store> = store;
@@ -119,8 +123,8 @@ fn store(fault: Option<Fault>) -> (Arc<Faulty>, Arc<AtomicI64>) {
     let time = Arc::new(AtomicI64::new(0));
     let clock = Arc::clone(&time);
     let now = move || UnixMillis::new(clock.load(Ordering::Relaxed));
-    let store = MemoryStore::new(MemoryLimits::default(), now);
-    (Arc::new(Faulty { store, fault }), time)
+    let store = Arc::new(MemoryStore::new(MemoryLimits::default(), now));
+    (Arc::new(Faulty::new(store, fault)), time)
 }
 
 fn advance(

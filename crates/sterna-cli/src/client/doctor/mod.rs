@@ -2,6 +2,7 @@
 
 mod asks;
 mod lists;
+mod strict;
 
 use serde::Serialize;
 use sterna_client::{Client, Era};
@@ -9,9 +10,11 @@ use sterna_client::{Client, Era};
 use super::Place;
 use crate::args::DoctorArgs;
 use crate::exit::{Exit, Failure};
+use crate::interrupt;
 use crate::screen::{BAD, BOLD, GOOD, Screen};
 use crate::session::{self, failure};
 use crate::table::one_line;
+use crate::target::Target;
 
 use asks::{Overheard, Trial};
 
@@ -43,10 +46,12 @@ impl Findings<'_> {
 }
 
 pub(crate) async fn run(args: DoctorArgs, screen: Screen) -> Result<Exit, Failure> {
-    let place = Place::read(&args.words, &args.connect)?;
-    if let Some(word) = place.rest.first() {
-        return Err(Failure::usage(format!("`{word}` is too much")));
-    }
+    interrupt::or("interrupted", examine(args, screen)).await
+}
+
+async fn examine(args: DoctorArgs, screen: Screen) -> Result<Exit, Failure> {
+    let place = Place::alone(&args.target)?;
+    let has_headers = matches!(place.target, Target::Url { .. });
     let named = args.trials.iter().map(|text| Trial::parse(text));
     let named: Vec<Trial> = named.collect::<Result<_, _>>()?;
     let mut findings = Vec::new();
@@ -63,6 +68,9 @@ pub(crate) async fn run(args: DoctorArgs, screen: Screen) -> Result<Exit, Failur
             Ok(client) => {
                 served += 1;
                 look(&client, &named, &overheard, &mut findings).await;
+                if has_headers && era == Era::Modern {
+                    strict::look(&client, &mut findings).await;
+                }
                 client.close().await;
             }
             // One that cannot be reached at all is no finding about an era.

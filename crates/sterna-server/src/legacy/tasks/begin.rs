@@ -6,14 +6,14 @@ use sterna_protocol::legacy::{CreateTaskResult, RequestMeta, TaskMetadata};
 use sterna_protocol::tool::CallToolResult;
 use sterna_protocol::version::ProtocolVersion;
 
-use super::{has_tasks, show};
+use super::has_tasks;
 use crate::core::Core;
 use crate::failure::{Failure, Kind};
 use crate::handler::RequestError;
 use crate::legacy::dispatch::Post;
 use crate::legacy::session::Session;
 use crate::rounds::Wanted;
-use crate::tasks::{Opening, TaskMode};
+use crate::tasks::{Opening, TaskMode, older};
 
 /// Whether a call of `tool` becomes a task, and how it asks for that.
 ///
@@ -70,5 +70,5 @@ pub(in crate::legacy) async fn begin(
         begun: None,
     };
     let summary = tasks.open(&post.core, opening).await?;
-    Ok(CreateTaskResult::new(show::head(tasks, &summary)))
+    Ok(CreateTaskResult::new(older::head(tasks, &summary)))
 }

@@ -4,14 +4,13 @@ use sterna_protocol::legacy::ListTasksResult;
 use sterna_seal::{Draft, Flow, FlowId, Target, ThreadEntropy};
 use sterna_store::{Cursor, Page};
 
-use super::show;
 use crate::auth::Caller;
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::legacy::dispatch::Post;
 use crate::legacy::session::bind;
 use crate::rounds::now;
-use crate::tasks::store_failed;
+use crate::tasks::{older, store_failed};
 
 /// Whether a caller can be told from others. Those who cannot share their
 /// tasks, and a list would give them to each other.
@@ -36,7 +35,7 @@ pub(in crate::legacy) async fn list(
     let listing = tasks.list(caller, page).await;
     let listing = listing.map_err(|error| store_failed(&error))?;
     let shown = listing.tasks.iter();
-    let mut result = ListTasksResult::new(shown.map(|task| show::head(tasks, task)).collect());
+    let mut result = ListTasksResult::new(shown.map(|task| older::head(tasks, task)).collect());
     if let Some(next) = listing.next {
         result.next_cursor = Some(seal(core, caller, &next).ok_or(Failure::Internal)?);
     }

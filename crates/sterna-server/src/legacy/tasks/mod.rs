@@ -4,12 +4,11 @@
 mod answer;
 mod begin;
 mod list;
-mod show;
 mod wait;
 
 use std::sync::Arc;
 
-use sterna_protocol::legacy::{Task as WireTask, TaskResult};
+use sterna_protocol::legacy::TaskResult;
 use sterna_protocol::version::ProtocolVersion;
 use sterna_store::{Task, TaskId};
 
@@ -22,8 +21,7 @@ use super::dispatch::Post;
 use super::session::Session;
 use crate::core::Core;
 use crate::failure::Failure;
-use crate::handler::RequestError;
-use crate::tasks::{Tasks, store_failed, unknown};
+use crate::tasks::{Tasks, older, store_failed, unknown};
 
 /// Whether the session has tasks: its revision knows them and the server runs
 /// some.
@@ -34,24 +32,17 @@ pub(super) fn has_tasks(core: &Core, session: &Session) -> bool {
 /// `tasks/get`.
 pub(super) async fn get(post: &Post, id: &str) -> Result<TaskResult, Failure> {
     let (tasks, task) = find(post, id).await?;
-    Ok(TaskResult::new(show::task(tasks, &task)))
+    Ok(TaskResult::new(older::task(tasks, &task)))
 }
 
 /// `tasks/cancel`.
 pub(super) async fn cancel(post: &Post, id: &str) -> Result<TaskResult, Failure> {
     let (tasks, task) = find(post, id).await?;
-    if task.summary.status.is_final() {
-        return Err(ended());
-    }
-    let id = task.summary.id;
-    let cancelled = tasks.cancel(post.pass.caller(), id).await;
-    cancelled.map_err(|error| store_failed(&error))?;
-    let shown: WireTask = show::task(tasks, &read(post, tasks, id).await?);
-    // It may have ended by itself in the meantime.
-    match shown.status {
-        sterna_protocol::tasks::TaskStatus::Cancelled => Ok(TaskResult::new(shown)),
-        _ => Err(ended()),
-    }
+    let cancelled = older::cancel(tasks, post.pass.caller(), &task).await;
+    let cancelled = cancelled.map_err(|error| store_failed(&error))?;
+    cancelled
+        .map(TaskResult::new)
+        .ok_or_else(|| Failure::Handler(older::ended()))
 }
 
 /// The caller's task of that id, and where it is kept.
@@ -70,8 +61,4 @@ async fn read(post: &Post, tasks: &Tasks, id: TaskId) -> Result<Task, Failure> {
 
 fn nothing() -> Failure {
     Failure::Handler(unknown())
-}
-
-fn ended() -> Failure {
-    Failure::Handler(RequestError::invalid_params("The task has ended"))
 }

@@ -1,7 +1,6 @@
 //! `tasks/result`: waiting for what comes of a task, and being asked meanwhile.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::jsonrpc::RequestId;
@@ -10,17 +9,17 @@ use sterna_store::{Name, Status, Task};
 use tokio::time::Instant;
 
 use super::answer::Question;
-use super::show::{self, End};
 use super::{find, read};
 use crate::changes;
 use crate::edge::clock;
 use crate::failure::Failure;
-use crate::legacy::calls::refused;
+use crate::legacy::calls::{only_objects, refused};
 use crate::legacy::dispatch::Post;
 use crate::legacy::line;
 use crate::legacy::live::{GONE, Live, stop};
 use crate::modern::Answer;
 use crate::rounds::gate;
+use crate::tasks::older::{self, End};
 
 /// Answers when the task has ended. `None` if the client took the request back;
 /// the task goes on all the same.
@@ -37,7 +36,13 @@ pub(in crate::legacy) async fn wait(post: Post, id: RequestId, task: &str) -> Op
         ended = waiting => ended.unwrap_or(Err(Failure::TimedOut)),
     };
     Some(match ended {
-        Ok(End::Result(result)) => Answer::done(id, &result),
+        Ok(End::Result(mut result)) => {
+            only_objects(&mut result);
+            if let Some(meta) = &mut result.meta {
+                meta.server_info = None;
+            }
+            Answer::done(id, &result)
+        }
         Ok(End::Error(error)) => Answer::refused(id, error),
         Err(failure) => refused(id, failure),
     })
@@ -54,23 +59,17 @@ async fn until_ended(post: &Post, live: &Live, id: &str) -> Result<End, Failure>
             told = task.summary.status;
             tell(
                 post,
-                TaskStatusNotificationParams::new(show::task(tasks, &task)),
+                TaskStatusNotificationParams::new(older::task(tasks, &task)),
             );
         }
-        if let Some(end) = show::end(&task) {
+        if let Some(end) = older::end(&task) {
             return Ok(end);
         }
         if told == Status::InputRequired && live.is_deaf() {
             return Err(GONE);
         }
         ask(post, &task, &mut asked)?;
-        tokio::time::sleep_until(looked_at + SHORTEST_PAUSE).await;
-        tokio::select! {
-            () = tokio::time::sleep_until(looked_at + tasks.config.poll_interval) => {}
-            // The sender is in the server, which outlives its requests.
-            _ = changed.changed() => {}
-        }
-        changed.mark_unchanged();
+        tasks.pause(looked_at, &mut changed).await;
         task = read(post, tasks, task.summary.id).await?;
     }
 }
@@ -112,6 +111,3 @@ fn tell(post: &Post, params: TaskStatusNotificationParams) {
         let _ = post.outbox.push(event.into());
     }
 }
-
-/// A task is looked at a few times a second at most.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(100);

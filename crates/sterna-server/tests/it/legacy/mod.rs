@@ -2,6 +2,7 @@
 
 pub(crate) mod asking;
 mod batches;
+mod elsewhere;
 mod eras;
 mod lists;
 mod sessions;

@@ -7,7 +7,7 @@ use sterna_server::{Cx, Server, TaskMode, Tool, ToolError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::super::accept;
+use super::super::{Client, accept};
 use super::{Fleet, said};
 
 /// What handlers did to the world, and what they wait for.
@@ -146,11 +146,28 @@ fn server(world: &Arc<World>) -> Server {
         .offer(Tool::new("flaky", "", flaky).task(TaskMode::Always))
 }
 
+/// An instance that works, and its client.
+fn start() -> (Arc<World>, Fleet, Client) {
+    let (world, mut fleet) = (Arc::new(World::default()), Fleet::new());
+    let client = fleet.instance(server(&world));
+    (world, fleet, client)
+}
+
+/// A task whose worker is overtaken by another: both are in its first step, and
+/// only the store knows who is right.
+async fn overtaken(world: &Arc<World>, fleet: &mut Fleet, client: &Client) -> String {
+    let task = client.begin("two", json!({})).await;
+    world.until("begin").await;
+    // The store's clock decides, and the first worker knows nothing of it.
+    fleet.skip(Duration::from_secs(60));
+    fleet.instance(server(world));
+    world.until("begin begin").await;
+    task
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_task_that_waits_is_not_in_memory_and_goes_on_anywhere() {
-    let world = Arc::new(World::default());
-    let mut fleet = Fleet::new();
-    let client = fleet.instance(server(&world));
+    let (world, mut fleet, client) = start();
     let task = client.begin("reserve", json!({})).await;
     client.until(&task, &["input_required"]).await;
     assert_eq!(world.alive.load(Ordering::SeqCst), 0);
@@ -165,9 +182,7 @@ async fn a_task_that_waits_is_not_in_memory_and_goes_on_anywhere() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_task_is_undone() {
-    let world = Arc::new(World::default());
-    let mut fleet = Fleet::new();
-    let client = fleet.instance(server(&world));
+    let (world, _fleet, client) = start();
     let task = client.begin("reserve", json!({})).await;
     client.until(&task, &["input_required"]).await;
     for _ in 0..2 {
@@ -177,27 +192,21 @@ async fn a_cancelled_task_is_undone() {
         assert_eq!(acknowledged.as_object().unwrap().len(), 2);
     }
     assert_eq!(client.look(&task).await["status"], "cancelled");
-    while world.done() != "reserve undo" {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    world.until("reserve undo").await;
     tokio::time::sleep(Duration::from_secs(120)).await;
     assert_eq!(world.done(), "reserve undo");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_task_whose_time_is_up_fails_and_is_undone() {
-    let world = Arc::new(World::default());
-    let mut fleet = Fleet::new();
-    let client = fleet.instance(server(&world));
+    let (world, _fleet, client) = start();
     let task = client.begin("short", json!({})).await;
     let shown = client.until(&task, &["input_required"]).await;
     assert_eq!(shown["ttlMs"], 60_000);
     let shown = client.ended(&task).await;
     assert_eq!(shown["status"], "failed");
     assert_eq!(shown["statusMessage"], "The task has expired");
-    while world.done() != "reserve undo" {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    world.until("reserve undo").await;
     tokio::time::sleep(Duration::from_secs(600)).await;
     let gone = client.send("tasks/get", json!({"taskId": task})).await;
     assert_eq!(gone.error(), r#"200 -32602 "Unknown task""#);
@@ -205,13 +214,9 @@ async fn a_task_whose_time_is_up_fails_and_is_undone() {
 
 #[tokio::test(start_paused = true)]
 async fn work_of_a_dead_worker_is_taken_over_when_its_lease_ends() {
-    let world = Arc::new(World::default());
-    let mut fleet = Fleet::new();
-    let client = fleet.instance(server(&world));
+    let (world, mut fleet, client) = start();
     let task = client.begin("hang", json!({})).await;
-    while world.done() != "begin" {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    world.until("begin").await;
     fleet.kill().await;
     world.gate.notify_one();
     let elsewhere = fleet.instance(server(&world));
@@ -221,15 +226,8 @@ async fn work_of_a_dead_worker_is_taken_over_when_its_lease_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_was_overtaken_stops_when_it_wants_to_commit() {
-    let world = Arc::new(World::default());
-    let mut fleet = Fleet::new();
-    let client = fleet.instance(server(&world));
-    let task = client.begin("two", json!({})).await;
-    world.until("begin").await;
-    // The store's clock decides, and the first worker knows nothing of it.
-    fleet.skip(Duration::from_secs(60));
-    fleet.instance(server(&world));
-    world.until("begin begin").await;
+    let (world, mut fleet, client) = start();
+    let task = overtaken(&world, &mut fleet, &client).await;
     // It has waited for longer, so it is the one that gets through.
     world.gate.notify_one();
     world.until("begin begin end").await;
@@ -244,14 +242,8 @@ async fn a_worker_that_was_overtaken_stops_when_it_wants_to_commit() {
 
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_was_overtaken_stops_when_it_wants_to_renew() {
-    let world = Arc::new(World::default());
-    let mut fleet = Fleet::new();
-    let client = fleet.instance(server(&world));
-    let task = client.begin("two", json!({})).await;
-    world.until("begin").await;
-    fleet.skip(Duration::from_secs(60));
-    fleet.instance(server(&world));
-    world.until("begin begin").await;
+    let (world, mut fleet, client) = start();
+    let task = overtaken(&world, &mut fleet, &client).await;
     assert_eq!(world.alive.load(Ordering::SeqCst), 2);
     // A third of a lease later at the latest.
     tokio::time::sleep(Duration::from_secs(11)).await;
@@ -263,9 +255,7 @@ async fn a_worker_that_was_overtaken_stops_when_it_wants_to_renew() {
 
 #[tokio::test(start_paused = true)]
 async fn a_step_that_fails_for_now_is_tried_again_after_longer_and_longer_pauses() {
-    let world = Arc::new(World::default());
-    let mut fleet = Fleet::new();
-    let client = fleet.instance(server(&world));
+    let (world, _fleet, client) = start();
     let task = client.begin("transient", json!({})).await;
     assert_eq!(said(&client.ended(&task).await), "third");
     let tried = world.tried.lock().unwrap();
@@ -283,9 +273,7 @@ async fn a_step_that_fails_for_now_is_tried_again_after_longer_and_longer_pauses
 
 #[tokio::test(start_paused = true)]
 async fn a_long_step_keeps_its_lease() {
-    let world = Arc::new(World::default());
-    let mut fleet = Fleet::new();
-    let client = fleet.instance(server(&world));
+    let (world, _fleet, client) = start();
     let task = client.begin("hang", json!({})).await;
     tokio::time::sleep(Duration::from_secs(300)).await;
     world.gate.notify_one();
@@ -295,19 +283,13 @@ async fn a_long_step_keeps_its_lease() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancel_shows_at_once_and_a_step_that_runs_is_let_finish() {
-    let world = Arc::new(World::default());
-    let mut fleet = Fleet::new();
-    let client = fleet.instance(server(&world));
+    let (world, _fleet, client) = start();
     let task = client.begin("hang", json!({})).await;
-    while world.done() != "begin" {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    world.until("begin").await;
     client.send("tasks/cancel", json!({"taskId": task})).await;
     assert_eq!(client.look(&task).await["status"], "cancelled");
     world.gate.notify_one();
-    while world.done() != "begin end" {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    world.until("begin end").await;
     tokio::time::sleep(Duration::from_secs(120)).await;
     assert_eq!(client.look(&task).await["status"], "cancelled");
     assert_eq!(world.done(), "begin end");
@@ -333,23 +315,34 @@ async fn a_task_that_kills_its_workers_fails_in_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_instance_works_on_no_more_tasks_at_once_than_it_may() {
+    let (world, mut fleet) = (Arc::new(World::default()), Fleet::new());
+    let mut config = super::config();
+    config.tasks.workers = 2;
+    let service = fleet.configured(server(&world), config);
+    fleet.employ(&service);
+    let client = fleet.front(server(&world));
+    for _ in 0..5 {
+        client.begin("hang", json!({})).await;
+    }
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(world.done(), "begin begin");
+    world.gate.notify_one();
+    world.until("begin begin end begin").await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_task_that_sleeps_a_little_stays_where_it_is() {
-    let world = Arc::new(World::default());
-    let mut fleet = Fleet::new();
-    let client = fleet.instance(server(&world));
+    let (_world, _fleet, client) = start();
     let task = client.begin("flaky", json!({})).await;
     assert_eq!(said(&client.ended(&task).await), "0");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_stops_hands_its_work_over_at_once() {
-    let world = Arc::new(World::default());
-    let mut fleet = Fleet::new();
-    let client = fleet.instance(server(&world));
+    let (world, mut fleet, client) = start();
     let task = client.begin("hang", json!({})).await;
-    while world.done() != "begin" {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    world.until("begin").await;
     client.edge.shutdown().begin();
     fleet.settled().await;
     world.gate.notify_one();

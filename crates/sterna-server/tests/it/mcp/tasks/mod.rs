@@ -2,8 +2,11 @@
 
 mod durability;
 mod extension;
+mod ids;
 mod ledger;
 mod rounds;
+mod sep2322;
+mod versions;
 mod watching;
 
 use std::sync::Arc;
@@ -55,7 +58,19 @@ impl Fleet {
 
     /// As `front`, for whoever wants to talk to it.
     pub(crate) fn built(&self, server: Server) -> Service {
-        let server = server.keys(keys()).config(config());
+        self.versioned(server, 0)
+    }
+
+    /// As `built`, with another version of its handlers' state.
+    pub(crate) fn versioned(&self, server: Server, version: u32) -> Service {
+        let mut config = config();
+        config.flow.version = version;
+        self.configured(server, config)
+    }
+
+    /// As `built`, with other settings.
+    pub(crate) fn configured(&self, server: Server, config: ServerConfig) -> Service {
+        let server = server.keys(keys()).config(config);
         server.store(Arc::clone(&self.store)).build().unwrap()
     }
 
@@ -67,9 +82,14 @@ impl Fleet {
     /// As `instance`, for whoever wants to talk to it.
     pub(crate) fn working(&mut self, server: Server) -> Service {
         let service = self.built(server);
+        self.employ(&service);
+        service
+    }
+
+    /// Has an instance work.
+    pub(crate) fn employ(&mut self, service: &Service) {
         let working = service.clone();
         self.workers.spawn(async move { working.work().await });
-        service
     }
 
     /// Kills every worker where it stands.

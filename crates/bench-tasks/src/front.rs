@@ -1,0 +1,147 @@
+//! A server with tasks, and a client in the same process.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Request};
+use http_body_util::{BodyExt as _, Full};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sterna_server::edge::Edge;
+use sterna_server::{Cx, Mcp, Server, ServerConfig, Service, TaskMode, Tool, ToolError};
+use sterna_store::Store;
+use tokio::task::JoinSet;
+use tower_service::Service as _;
+
+/// How far tasks have come.
+#[derive(Clone, Default)]
+pub(crate) struct Progress {
+    pub(crate) asked: Arc<AtomicU32>,
+    pub(crate) done: Arc<AtomicU32>,
+}
+
+impl Progress {
+    /// Waits until `counter` is `count`.
+    pub(crate) async fn until(counter: &AtomicU32, count: u32) {
+        while counter.load(Ordering::Relaxed) < count {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+}
+
+pub(crate) fn service(
+    store: Arc<dyn Store>,
+    lease: Duration,
+    progress: Progress,
+) -> Result<Service> {
+    let mut config = ServerConfig::default();
+    config.tasks.lease = lease;
+    let server = Server::new("bench", "1")
+        .state(progress)
+        .offer(Tool::new("step", "One step", step).task(TaskMode::Always))
+        .offer(Tool::new("ask", "One question", ask).task(TaskMode::Always))
+        .store(store)
+        .config(config);
+    Ok(server.build()?)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Input {
+    text: String,
+}
+
+async fn step(cx: Cx<'_>, input: Input) -> Result<String, ToolError> {
+    let text = input.text;
+    let kept = cx
+        .step("keep", || async move { Ok::<_, ToolError>(text) })
+        .await?;
+    cx.state::<Progress>().done.fetch_add(1, Ordering::Relaxed);
+    Ok(kept)
+}
+
+async fn ask(cx: Cx<'_>, input: Input) -> Result<String, ToolError> {
+    cx.state::<Progress>().asked.fetch_add(1, Ordering::Relaxed);
+    let name: String = cx.ask("name", "Who are you?").await?;
+    Ok(format!("{name} {}", input.text))
+}
+
+/// A client of a server in this process, without a socket in between.
+#[derive(Clone)]
+pub(crate) struct Client(Edge<Mcp>);
+
+impl Client {
+    pub(crate) fn of(service: Service) -> Result<Self> {
+        Ok(Self(service.into_tower()?))
+    }
+
+    /// Creates `count` tasks, `callers` at a time; gives the id of the last.
+    pub(crate) async fn create(
+        &self,
+        tool: &'static str,
+        count: u32,
+        callers: u32,
+    ) -> Result<String> {
+        let mut set = JoinSet::new();
+        for caller in 0..callers {
+            let client = self.clone();
+            set.spawn(async move {
+                let mut last = String::new();
+                let text = "a".repeat(400);
+                for _ in (caller..count).step_by(usize::try_from(callers)?) {
+                    let params = json!({"name": tool, "arguments": {"text": text}});
+                    let created = client.send("tools/call", tool, params).await?;
+                    let task = created["taskId"].as_str();
+                    last = task
+                        .with_context(|| format!("no task: {created}"))?
+                        .to_owned();
+                }
+                anyhow::Ok(last)
+            });
+        }
+        let mut last = String::new();
+        for created in set.join_all().await {
+            last = created?;
+        }
+        Ok(last)
+    }
+
+    pub(crate) async fn status(&self, task: &str) -> Result<String> {
+        let shown = self
+            .send("tasks/get", task, json!({"taskId": task}))
+            .await?;
+        Ok(shown["status"].as_str().unwrap_or_default().to_owned())
+    }
+
+    async fn send(&self, method: &str, name: &str, mut params: Value) -> Result<Value> {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {
+                "elicitation": {"form": {}},
+                "extensions": {"io.modelcontextprotocol/tasks": {}},
+            },
+        });
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let mut headers = HeaderMap::new();
+        for (header, value) in [
+            ("host", "localhost"),
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+            ("mcp-protocol-version", "2026-07-28"),
+            ("mcp-method", method),
+            ("mcp-name", name),
+        ] {
+            headers.insert(header, HeaderValue::from_str(value)?);
+        }
+        let mut request = Request::post("/mcp").body(Full::new(Bytes::from(body.to_string())))?;
+        *request.headers_mut() = headers;
+        let response = self.0.clone().call(request).await?;
+        let body = response.into_body().collect().await?.to_bytes();
+        let mut message: Value = serde_json::from_slice(&body)?;
+        ensure!(message.get("result").is_some(), "{method}: {message}");
+        Ok(message["result"].take())
+    }
+}

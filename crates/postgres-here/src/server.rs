@@ -1,0 +1,122 @@
+use std::fmt;
+use std::io::{self, BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use crate::programs::Programs;
+
+/// A server that runs until it is dropped.
+pub struct Postgres {
+    /// Stops the server and removes its folder when its input ends, which it
+    /// does even when this process is killed.
+    keeper: Child,
+    folder: PathBuf,
+    programs: Programs,
+}
+
+impl Postgres {
+    /// Starts a server with one more line in its configuration; `None` if this
+    /// machine has no PostgreSQL.
+    ///
+    /// # Errors
+    ///
+    /// It has one that does not start.
+    pub fn start(setting: &str) -> io::Result<Option<Self>> {
+        let Some(programs) = Programs::find() else {
+            return Ok(None);
+        };
+        let folder = tempfile::Builder::new().prefix("sterna-pg").tempdir()?;
+        let folder = folder.keep();
+        programs.give(&folder)?;
+        let mut keeper = programs
+            .shell(SCRIPT)
+            .arg(&folder)
+            .arg(programs.folder())
+            .arg(setting)
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut line = String::new();
+        if let Some(said) = keeper.stdout.take() {
+            BufReader::new(said).read_line(&mut line)?;
+        }
+        if line != "ready\n" {
+            return Err(io::Error::other("PostgreSQL did not start"));
+        }
+        Ok(Some(Self {
+            keeper,
+            folder,
+            programs,
+        }))
+    }
+
+    /// How to reach it.
+    #[must_use]
+    pub fn connection(&self) -> String {
+        format!("host={} user=sterna dbname=postgres", self.folder.display())
+    }
+
+    /// The folder of its socket.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Runs `pg_ctl` with `args` and waits until the server has done it.
+    ///
+    /// # Errors
+    ///
+    /// It has not.
+    pub fn control(&self, args: &[&str]) -> io::Result<()> {
+        let done = self
+            .programs
+            .command("pg_ctl")
+            .arg("-D")
+            .arg(self.folder.join("data"))
+            .arg("-l")
+            .arg(self.folder.join("server.log"))
+            .args(args)
+            .arg("-w")
+            .current_dir("/")
+            .stdout(Stdio::null())
+            .status()?;
+        match done.success() {
+            true => Ok(()),
+            false => Err(io::Error::other(format!("pg_ctl {args:?}"))),
+        }
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        drop(self.keeper.stdin.take());
+        // What it says after that helps nobody.
+        let _ = self.keeper.wait();
+    }
+}
+
+impl fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Postgres")
+            .field("folder", &self.folder)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Makes a server in the folder `$1` with the programs in `$2` and the setting
+/// `$3`, and removes both when nobody is left at the other end of its input.
+const SCRIPT: &str = r#"
+    cd "$1" || exit 1
+    "$2"/initdb -D "$1/data" -U sterna -A trust -E UTF8 --locale=C --no-sync >init.log 2>&1 &&
+    echo "$3
+          listen_addresses = ''
+          unix_socket_directories = '$1'
+          max_connections = 100
+          shared_buffers = 32MB" >>data/postgresql.conf &&
+    "$2"/pg_ctl -D "$1/data" -w -l "$1/server.log" start >/dev/null &&
+    echo ready
+    read -r _
+    "$2"/pg_ctl -D "$1/data" -w -m immediate stop >/dev/null 2>&1
+    cd / && rm -rf "$1"
+"#;

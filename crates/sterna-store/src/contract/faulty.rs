@@ -1,0 +1,319 @@
+//! Stores with one fault each: whoever tests with a store can see whether the
+//! test would notice.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::{
+    Answer, Answered, BlobId, Blobs, BoxFuture, Claim, Claimant, Claimed, Commit, Effect, Entered,
+    Error, ErrorKind, Lease, Ledger, Listing, NewTask, News, OnceClaim, Outcome, Page, Principal,
+    Rest, Rested, Round, RoundEntry, Status, Store, Summary, Sweep, Swept, Task, TaskId, Tasks,
+    Wakeups,
+};
+
+/// A rule that a store does not keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// A worker that was overtaken is told that its writes arrived.
+    BelievesZombies,
+    /// A lease outlives its worker by far.
+    ClaimsForever,
+    /// Every third call that answers is acknowledged and thrown away.
+    DropsAnswers,
+    /// A task that fails again and again is as good as new each time.
+    ForgetsAttempts,
+    /// Blobs do not expire.
+    KeepsBlobsForever,
+    /// A list holds tasks of others.
+    ListsEverything,
+    /// Every third call that answers brings an answer nobody gave.
+    MixesAnswersUp,
+    /// An effect in doubt may be run by whoever asks.
+    RunsEffectsTwice,
+    /// A round may be answered by whoever asks.
+    RunsRoundsTwice,
+    /// Whoever knows its id sees a task.
+    ShowsForeignTasks,
+    /// Every third commit of progress is acknowledged and thrown away.
+    SkipsCommits,
+    /// A task rests although an answer has come.
+    SleepsOnAnswers,
+    /// Answers that were taken are handed out again.
+    SwallowsTakenKeys,
+    /// A cancelled task completes all the same.
+    UncancelsTasks,
+}
+
+/// A store that breaks one rule, or none.
+///
+/// ```
+/// use std::sync::Arc;
+/// use sterna_store::contract::{Fault, Faulty};
+/// use sterna_store::{MemoryLimits, MemoryStore, Store, UnixMillis};
+///
+/// let good = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+/// let bad: Arc<dyn Store> = Arc::new(Faulty::new(Arc::new(good), Fault::RunsEffectsTwice));
+/// ```
+pub struct Faulty {
+    store: Arc<dyn Store>,
+    fault: Option<Fault>,
+    calls: AtomicU32,
+}
+
+impl Faulty {
+    /// `store` with a fault, or with none.
+    pub fn new(store: Arc<dyn Store>, fault: impl Into<Option<Fault>>) -> Self {
+        Self {
+            store,
+            fault: fault.into(),
+            calls: AtomicU32::new(0),
+        }
+    }
+
+    fn has(&self, fault: Fault) -> bool {
+        self.fault == Some(fault)
+    }
+
+    /// Whether a fault shows that does so every third time.
+    fn strikes(&self, fault: Fault) -> bool {
+        self.has(fault) && self.calls.fetch_add(1, Ordering::Relaxed) % 3 == 2
+    }
+
+    /// Who a caller is taken for.
+    fn taken_for(&self, caller: Principal) -> Principal {
+        if self.has(Fault::ShowsForeignTasks) {
+            Principal::from_digest([0xca; 32])
+        } else {
+            caller
+        }
+    }
+
+    /// Turns the refusal of a zombie into a success.
+    fn believe<T>(&self, result: Result<T, Error>, success: T) -> Result<T, Error> {
+        match result {
+            Err(error) if error.kind() == ErrorKind::Fenced && self.has(Fault::BelievesZombies) => {
+                Ok(success)
+            }
+            other => other,
+        }
+    }
+}
+
+impl Tasks for Faulty {
+    fn create(&self, task: NewTask) -> BoxFuture<'_, Result<Summary, Error>> {
+        self.store.create(task)
+    }
+
+    fn read(&self, caller: Principal, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>> {
+        self.store.read(self.taken_for(caller), task)
+    }
+
+    fn list(&self, caller: Principal, page: Page) -> BoxFuture<'_, Result<Listing, Error>> {
+        Box::pin(async move {
+            let mut listing = self.store.list(caller, page).await?;
+            if self.has(Fault::ListsEverything) {
+                let other = Principal::from_digest([0xca; 32]);
+                listing
+                    .tasks
+                    .extend(self.store.list(other, page).await?.tasks);
+            }
+            Ok(listing)
+        })
+    }
+
+    fn answer(
+        &self,
+        caller: Principal,
+        task: TaskId,
+        mut answers: Vec<Answer>,
+    ) -> BoxFuture<'_, Result<Option<Answered>, Error>> {
+        if self.strikes(Fault::DropsAnswers) {
+            let dropped = Answered::new(1, Status::Working);
+            return Box::pin(async move { Ok(Some(dropped)) });
+        }
+        if self.strikes(Fault::MixesAnswersUp) {
+            for answer in &mut answers {
+                answer.response = Bytes::from_static(br#"{"action":"decline"}"#);
+            }
+        }
+        self.store.answer(caller, task, answers)
+    }
+
+    fn cancel(
+        &self,
+        caller: Principal,
+        task: TaskId,
+    ) -> BoxFuture<'_, Result<Option<Status>, Error>> {
+        self.store.cancel(caller, task)
+    }
+
+    fn claim(&self, mut claim: Claim) -> BoxFuture<'_, Result<Vec<Claimed>, Error>> {
+        Box::pin(async move {
+            if self.has(Fault::ClaimsForever) {
+                claim.length *= 1000;
+            }
+            let mut claimed = self.store.claim(claim).await?;
+            if self.has(Fault::ForgetsAttempts) {
+                for task in &mut claimed {
+                    task.attempt = 1;
+                }
+            }
+            Ok(claimed)
+        })
+    }
+
+    fn renew(&self, lease: Lease, length: Duration) -> BoxFuture<'_, Result<News, Error>> {
+        Box::pin(async move {
+            let news = self.store.renew(lease, length).await;
+            self.believe(news, News::new(Status::Working, Vec::new()))
+        })
+    }
+
+    fn append(&self, lease: Lease, mut commit: Commit) -> BoxFuture<'_, Result<News, Error>> {
+        if self.strikes(Fault::SkipsCommits) {
+            return Box::pin(async { Ok(News::new(Status::Working, Vec::new())) });
+        }
+        Box::pin(async move {
+            if self.has(Fault::SwallowsTakenKeys) {
+                commit.taken.clear();
+            }
+            let news = self.store.append(lease, commit).await;
+            self.believe(news, News::new(Status::Working, Vec::new()))
+        })
+    }
+
+    fn passivate(
+        &self,
+        lease: Lease,
+        commit: Commit,
+        rest: Rest,
+    ) -> BoxFuture<'_, Result<Rested, Error>> {
+        Box::pin(async move {
+            let rested = self.store.passivate(lease, commit, rest).await;
+            let rested = self.believe(rested, Rested::Parked)?;
+            Ok(match rested {
+                Rested::Awake(_) if self.has(Fault::SleepsOnAnswers) => Rested::Parked,
+                other => other,
+            })
+        })
+    }
+
+    fn finish(&self, lease: Lease, outcome: Outcome) -> BoxFuture<'_, Result<Status, Error>> {
+        Box::pin(async move {
+            let status = self.store.finish(lease, outcome).await;
+            let status = self.believe(status, Status::Completed)?;
+            Ok(match status {
+                Status::Cancelled if self.has(Fault::UncancelsTasks) => Status::Completed,
+                other => other,
+            })
+        })
+    }
+
+    fn sweep_tasks(&self, sweep: Sweep) -> BoxFuture<'_, Result<Swept, Error>> {
+        self.store.sweep_tasks(sweep)
+    }
+
+    fn wakeups(&self) -> Wakeups {
+        self.store.wakeups()
+    }
+}
+
+impl Ledger for Faulty {
+    fn claim_once(
+        &self,
+        effect: Effect,
+        claimant: Claimant,
+        ttl: Duration,
+    ) -> BoxFuture<'_, Result<OnceClaim, Error>> {
+        Box::pin(async move {
+            let claim = self.store.claim_once(effect, claimant, ttl).await?;
+            Ok(match claim {
+                OnceClaim::Ambiguous { .. } if self.has(Fault::RunsEffectsTwice) => OnceClaim::Won,
+                other => other,
+            })
+        })
+    }
+
+    fn settle_once(
+        &self,
+        effect: Effect,
+        claimant: Claimant,
+        result: Bytes,
+    ) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            let settled = self.store.settle_once(effect, claimant, result).await;
+            match settled {
+                Err(error)
+                    if error.kind() == ErrorKind::Fenced && self.has(Fault::RunsEffectsTwice) =>
+                {
+                    Ok(())
+                }
+                settled => settled,
+            }
+        })
+    }
+
+    fn enter_round(
+        &self,
+        round: Round,
+        entry: RoundEntry,
+    ) -> BoxFuture<'_, Result<Entered, Error>> {
+        Box::pin(async move {
+            let entered = self.store.enter_round(round, entry).await?;
+            Ok(match entered {
+                _ if self.has(Fault::RunsRoundsTwice) => Entered::Yours,
+                other => other,
+            })
+        })
+    }
+
+    fn leave_round(
+        &self,
+        round: Round,
+        claimant: Claimant,
+        response: Bytes,
+    ) -> BoxFuture<'_, Result<(), Error>> {
+        self.store.leave_round(round, claimant, response)
+    }
+
+    fn sweep_ledger(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>> {
+        self.store.sweep_ledger(limit)
+    }
+}
+
+impl Blobs for Faulty {
+    fn put_blob(
+        &self,
+        id: BlobId,
+        value: Bytes,
+        ttl: Duration,
+    ) -> BoxFuture<'_, Result<(), Error>> {
+        let factor = if self.has(Fault::KeepsBlobsForever) {
+            1000
+        } else {
+            1
+        };
+        self.store.put_blob(id, value, ttl * factor)
+    }
+
+    fn blob(&self, id: BlobId) -> BoxFuture<'_, Result<Option<Bytes>, Error>> {
+        self.store.blob(id)
+    }
+
+    fn sweep_blobs(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>> {
+        self.store.sweep_blobs(limit)
+    }
+}
+
+impl fmt::Debug for Faulty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Faulty")
+            .field("fault", &self.fault)
+            .finish_non_exhaustive()
+    }
+}
