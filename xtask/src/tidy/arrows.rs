@@ -118,6 +118,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-store",
         ],
     ),
+    ("hardening", &["sterna-server"]),
     ("xtask", &[]),
 ];
 

@@ -1,0 +1,81 @@
+//! The server under test, and the load that is put on it.
+
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use hardening::load::{self, Load};
+use hardening::offers::{Deeds, Settings, build};
+use hardening::{Subject, load::more_descriptors};
+use tokio::io::AsyncReadExt;
+
+/// A server that is treated badly, and those who do it
+#[derive(Parser)]
+struct Args {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Put load on a server of our own and say what came of it
+    Load {
+        /// Connections that call without a pause
+        #[arg(long, default_value_t = 256)]
+        connections: usize,
+        /// Listeners that stay
+        #[arg(long, default_value_t = 10_000)]
+        listeners: usize,
+        /// For how long
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+    },
+    /// Serve HTTP until standard input ends
+    Serve(Settings),
+    /// Serve standard input and output
+    Stdio(Settings),
+}
+
+fn main() -> Result<()> {
+    match Args::parse().task {
+        Task::Load {
+            connections,
+            listeners,
+            seconds,
+        } => {
+            let subject = Subject::start(&std::env::current_exe()?, &load::ROOMY)?;
+            let time = Duration::from_secs(seconds);
+            let load = Load::new(connections, listeners, time);
+            writeln!(std::io::stdout(), "{}", load.run(&subject)?)?;
+            Ok(())
+        }
+        Task::Serve(settings) => serve(settings),
+        Task::Stdio(settings) => stdio(settings),
+    }
+}
+
+#[tokio::main]
+async fn serve(settings: Settings) -> Result<()> {
+    more_descriptors()?;
+    let deeds = Deeds::default();
+    let service = build(&settings, deeds.clone())?;
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    writeln!(std::io::stdout(), "{}", listener.local_addr()?)?;
+    let told_to_stop = async {
+        let mut stdin = tokio::io::stdin();
+        let _ = stdin.read(&mut [0]).await;
+    };
+    let drained = service.serve_on(listener, told_to_stop).await?;
+    let (begun, finished) = deeds.counts();
+    writeln!(std::io::stdout(), "{begun} {finished} {}", drained.cut)?;
+    Ok(())
+}
+
+/// On one thread, so that answers come in the order of the questions.
+#[tokio::main(flavor = "current_thread")]
+async fn stdio(settings: Settings) -> Result<()> {
+    build(&settings, Deeds::default())?.stdio().await?;
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! The server under test as a process.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::good;
+use crate::outcome::Outcome;
+use crate::wire::Wire;
+
+/// A running server. Dropping it ends it.
+#[derive(Debug)]
+pub struct Subject {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    address: SocketAddr,
+}
+
+/// What a server has done by its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LastWords {
+    /// Slow calls that were begun.
+    pub begun: u64,
+    /// Slow calls that were finished.
+    pub finished: u64,
+    /// Connections that were cut.
+    pub cut: u64,
+}
+
+impl Subject {
+    /// Starts `program serve` with `options`.
+    ///
+    /// # Errors
+    ///
+    /// It does not start, or does not say where it listens.
+    pub fn start(program: &Path, options: &[&str]) -> Result<Self> {
+        let mut child = Command::new(program)
+            .arg("serve")
+            .args(options)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let stdout = child.stdout.take().context("there is a pipe")?;
+        let mut stdout = BufReader::new(stdout);
+        let mut line = String::new();
+        stdout.read_line(&mut line)?;
+        let address = line.trim().parse()?;
+        Ok(Self {
+            child,
+            stdout,
+            address,
+        })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The memory it holds, in KiB.
+    ///
+    /// # Errors
+    ///
+    /// It is not running any more.
+    pub fn resident(&self) -> Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let size = line.and_then(|line| line.split_whitespace().next());
+        Ok(size.context("a running process has memory")?.parse()?)
+    }
+
+    /// Sends a good request on a connection of its own.
+    ///
+    /// # Errors
+    ///
+    /// It was not answered as it should be.
+    pub fn must_be_well(&self) -> Result<()> {
+        let mut wire = Wire::connect(self.address)?;
+        wire.send(&good::weather().to_bytes())?;
+        let outcome = Outcome::read(&mut wire);
+        ensure!(outcome.label() == "200 result", "{}", outcome.label());
+        Ok(())
+    }
+
+    /// Tells it to stop, without waiting.
+    pub fn tell_to_stop(&mut self) {
+        drop(self.child.stdin.take());
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Errors
+    ///
+    /// It did not end well.
+    pub fn last_words(mut self) -> Result<LastWords> {
+        self.tell_to_stop();
+        let mut line = String::new();
+        self.stdout.read_line(&mut line)?;
+        ensure!(self.child.wait()?.success(), "it ended badly");
+        let mut numbers = line.split_whitespace().map(str::parse);
+        let mut next = || numbers.next().context("there are three numbers");
+        Ok(LastWords {
+            begun: next()??,
+            finished: next()??,
+            cut: next()??,
+        })
+    }
+}
+
+impl Drop for Subject {
+    fn drop(&mut self) {
+        // If it is gone already, so much the better.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
