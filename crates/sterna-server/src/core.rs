@@ -25,6 +25,8 @@ use crate::telemetry::Numbers;
 /// A server as it was built: it does not change while it runs.
 pub(crate) struct Core {
     pub(crate) info: Implementation,
+    /// The member by which a result says who the server is, and the end of it.
+    pub(crate) signature: Bytes,
     pub(crate) offers: Offers,
     pub(crate) extensions: Extensions,
     /// The answer to `server/discover`.

@@ -22,7 +22,7 @@ use crate::auth::Gate;
 use crate::changes::Changes;
 use crate::core::Core;
 use crate::legacy::Desk;
-use crate::modern::{Lists, discover};
+use crate::modern::{Lists, discover, signature};
 use crate::offer::{Extensions, Offers};
 use crate::tasks::{self, StoreReady, TaskMode, Tasks};
 use crate::telemetry::Numbers;
@@ -107,6 +107,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         remembers_rounds,
         version: config.flow.version,
         realm: Realm::new(audience, config.tenant.as_deref()),
+        signature: signature(&meta),
         discover: discover(found, &config.caching, &meta),
         lists: Lists::write(&offers, &config.caching, config.page, &meta),
         hello,
