@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::shell::{command, finish};
-use crate::{chaos, conformance, test, tidy};
+use crate::{chaos, conformance, speed, test, tidy};
 
 pub(crate) fn run() -> Result<()> {
     stage("fmt", || cargo(&["fmt", "--all", "--check"]))?;
@@ -28,6 +28,7 @@ pub(crate) fn run() -> Result<()> {
         )
     })?;
     stage("tests", test::run)?;
+    stage("instructions", || speed::callgrind(false))?;
     stage("conformance", || conformance::run(None, None))?;
     stage("chaos", || chaos::run(chaos::SHORT))
 }
