@@ -1,6 +1,8 @@
 //! The three requests that may take several rounds (MRTR-S1).
 
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use bytes::Bytes;
 use http::Response;
@@ -14,12 +16,12 @@ use sterna_protocol::prompt::{GetPromptRequestParams, GetPromptResult};
 use sterna_protocol::resource::{ReadResourceRequestParams, ReadResourceResult};
 use sterna_protocol::result::{Complete, Outcome};
 use sterna_protocol::tool::{CallToolRequestParams, CallToolResult};
-use tokio::time::{Instant, timeout_at};
 
 use super::write::Answer;
 use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
 use crate::cx::Posed;
+use crate::edge::before::{TooLate, before};
 use crate::edge::{EdgeBody, Inbound, Pass, reply};
 use crate::failure::Failure;
 use crate::handler::Way;
@@ -67,7 +69,8 @@ pub(super) async fn tool(
             ttl: wish.ttl,
             begun: None,
         };
-        let answer = match tasks.create(&core, opening, wish).await {
+        // Boxed: few calls create one, and it would make all others as large.
+        let answer = match Box::pin(tasks.create(&core, opening, wish)).await {
             Ok(created) => Answer::done(id, &created),
             Err(failure) => Answer::failed(Some(&id), &failure),
         };
@@ -80,7 +83,10 @@ pub(super) async fn tool(
         state: params.request_state,
         wish,
     };
-    run(core, inbound, id, Ok(wanted), sent, finish_tool).await
+    run(core, inbound, id, Ok(wanted), sent, |core, name, result| {
+        keep_promise(core, name, result)
+    })
+    .await
 }
 
 pub(super) async fn prompt(
@@ -96,11 +102,7 @@ pub(super) async fn prompt(
         state: params.request_state,
         wish: None,
     };
-    run(core, inbound, id, wanted, sent, |core, _, result| {
-        sign(core, &mut result.meta);
-        Ok(())
-    })
-    .await
+    run(core, inbound, id, wanted, sent, |_, _, _| Ok(())).await
 }
 
 pub(super) async fn resource(
@@ -135,7 +137,7 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
     id: RequestId,
     wanted: Result<Wanted<T>, Failure>,
     sent: Sent,
-    finish: fn(&Core, &str, &mut T) -> Result<(), Failure>,
+    finish: Finish<T>,
 ) -> Response<EdgeBody> {
     let wanted = match wanted {
         Ok(wanted) => wanted,
@@ -181,11 +183,15 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
         traceparent,
         shutdown,
     };
-    let call = Box::pin(operation.watch(async move {
-        let answer = serve(round, &wanted.way, deadline.into(), id, finish).await;
-        let ended = answer.ended();
-        (answer, Some(ended))
-    }));
+    let call = Box::pin(async move {
+        // Pinned first: whoever wraps it then moves a pointer and not the call.
+        let serving = pin!(async {
+            let answer = serve(round, &wanted.way, deadline, id, finish).await;
+            let ended = answer.ended();
+            (answer, Some(ended))
+        });
+        operation.watch(serving).await
+    });
     if !accepts.events() {
         return call.await.plain(accepts);
     }
@@ -199,62 +205,112 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
     .await
 }
 
-/// Plays the round to its answer, or finds the answer that it had before.
+/// How the result of a round is made ready for its client.
+type Finish<T> = fn(&Core, &str, &mut T) -> Result<(), Failure>;
+
+/// Plays the round to its answer.
 async fn serve<T: MayFail + Serialize + Send + 'static>(
     round: Round,
     way: &Way<T>,
     deadline: Instant,
     id: RequestId,
-    finish: fn(&Core, &str, &mut T) -> Result<(), Failure>,
+    finish: Finish<T>,
+) -> Answer {
+    if round.is_remembered() {
+        // Boxed: few rounds are, and it would make all others as large.
+        return Box::pin(serve_once(round, way, deadline, id, finish)).await;
+    }
+    let core = Arc::clone(&round.core);
+    let name = round.target.name.clone();
+    let playing = pin!(round.play(way));
+    let played = before(deadline, playing).await;
+    match finished(&core, &name, played, finish) {
+        Ok(Outcome::Complete(result)) => {
+            let has_failed = result.is_failed_tool();
+            let answer = signed(&core, id, Complete(result), |Complete(result)| {
+                result.meta()
+            });
+            if has_failed {
+                answer.of_failed_tool()
+            } else {
+                answer
+            }
+        }
+        Ok(Outcome::InputRequired(required)) => {
+            signed(&core, id, required, |required| &mut required.meta)
+        }
+        Ok(Outcome::Extension(created)) => Answer::done(id, &created),
+        Err(failure) => failed(&core, id, failure),
+    }
+}
+
+/// Plays a round that is entered in the ledger, or finds the answer that it
+/// had before.
+async fn serve_once<T: MayFail + Serialize + Send + 'static>(
+    round: Round,
+    way: &Way<T>,
+    deadline: Instant,
+    id: RequestId,
+    finish: Finish<T>,
 ) -> Answer {
     let core = Arc::clone(&round.core);
     let name = round.target.name.clone();
-    let entering = timeout_at(deadline, round.enter()).await;
+    let entering = before(deadline, round.enter()).await;
     let ticket = match entering.unwrap_or(Err(Failure::TimedOut)) {
         Ok(Retry::Play(ticket)) => ticket,
         Ok(Retry::Again(response)) => return Answer::cached(&id, &[&response]),
         Err(failure) => return Answer::failed(Some(&id), &failure),
     };
-    let playing = timeout_at(deadline, round.play(way));
-    let played = match &ticket {
-        None => playing.await,
-        Some(ticket) => ticket.keep(playing).await,
-    };
-    let outcome = match played {
-        Err(_) => Err(Failure::TimedOut),
-        Ok(Ok(Outcome::Complete(mut result))) => {
-            finish(&core, &name, &mut result).map(|()| Outcome::Complete(result))
+    let played = ticket.keep(before(deadline, round.play(way))).await;
+    let left = match written(&core, finished(&core, &name, played, finish)) {
+        Ok(response) => ticket.leave(response).await,
+        Err(failure) => {
+            ticket.release().await;
+            Err(failure)
         }
-        Ok(outcome) => outcome,
     };
-    if let Some(ticket) = ticket {
-        let left = match written(&core, outcome) {
-            Ok(response) => ticket.leave(response).await,
-            Err(failure) => {
-                ticket.release().await;
-                Err(failure)
-            }
-        };
-        return match left {
-            Ok(response) => Answer::cached(&id, &[&response]),
-            Err(failure) => Answer::failed(Some(&id), &failure),
-        };
+    match left {
+        Ok(response) => Answer::cached(&id, &[&response]),
+        Err(failure) => Answer::failed(Some(&id), &failure),
     }
-    match outcome {
-        Ok(Outcome::Complete(result)) if result.is_failed_tool() => {
-            Answer::done(id, &Complete(result)).of_failed_tool()
-        }
-        Ok(Outcome::Complete(result)) => Answer::done(id, &Complete(result)),
-        Ok(Outcome::InputRequired(required)) => Answer::done(id, &required),
-        Ok(Outcome::Extension(created)) => Answer::done(id, &created),
-        Err(failure) => failed(&core, id, failure),
+}
+
+/// What a round came to, once it is ready for the client.
+fn finished<T>(
+    core: &Core,
+    name: &str,
+    played: Result<Result<Played<T>, Failure>, TooLate>,
+    finish: Finish<T>,
+) -> Result<Played<T>, Failure> {
+    let mut outcome = played.unwrap_or(Err(Failure::TimedOut))?;
+    if let Outcome::Complete(result) = &mut outcome {
+        finish(core, name, result)?;
     }
+    Ok(outcome)
+}
+
+/// The answer with a result that says who the server is.
+fn signed<T: Serialize>(
+    core: &Core,
+    id: RequestId,
+    mut result: T,
+    meta: fn(&mut T) -> &mut Option<ResultMeta>,
+) -> Answer {
+    let slot = meta(&mut result);
+    if slot.is_none() {
+        return Answer::signed(core, id, &result);
+    }
+    sign(core, slot);
+    Answer::done(id, &result)
 }
 
 /// A result that may itself say that something failed.
 pub(crate) trait MayFail {
     /// What it is the result of.
     const METHOD: &'static str;
+
+    /// What it says about itself.
+    fn meta(&mut self) -> &mut Option<ResultMeta>;
 
     fn is_failed_tool(&self) -> bool {
         false
@@ -264,6 +320,10 @@ pub(crate) trait MayFail {
 impl MayFail for CallToolResult {
     const METHOD: &'static str = "tools/call";
 
+    fn meta(&mut self) -> &mut Option<ResultMeta> {
+        &mut self.meta
+    }
+
     fn is_failed_tool(&self) -> bool {
         self.is_error == Some(true)
     }
@@ -271,10 +331,18 @@ impl MayFail for CallToolResult {
 
 impl MayFail for GetPromptResult {
     const METHOD: &'static str = "prompts/get";
+
+    fn meta(&mut self) -> &mut Option<ResultMeta> {
+        &mut self.meta
+    }
 }
 
 impl MayFail for ReadResourceResult {
     const METHOD: &'static str = "resources/read";
+
+    fn meta(&mut self) -> &mut Option<ResultMeta> {
+        &mut self.meta
+    }
 }
 
 /// Answers a call that fails before it begins, and has it seen.
@@ -292,12 +360,19 @@ fn early<T: MayFail>(
 }
 
 /// The result of a round as it is remembered.
-fn written<T: Serialize>(
+fn written<T: MayFail + Serialize>(
     core: &Core,
     outcome: Result<Played<T>, Failure>,
 ) -> Result<Bytes, Failure> {
     let written = match outcome {
-        Ok(outcome) => serde_json::to_vec(&outcome),
+        Ok(mut outcome) => {
+            match &mut outcome {
+                Outcome::Complete(result) => sign(core, result.meta()),
+                Outcome::InputRequired(required) => sign(core, &mut required.meta),
+                Outcome::Extension(_) => {}
+            }
+            serde_json::to_vec(&outcome)
+        }
         Err(Failure::Tool(text)) => {
             let mut result = CallToolResult::error(text);
             sign(core, &mut result.meta);
@@ -314,9 +389,8 @@ fn written<T: Serialize>(
 fn failed(core: &Core, id: RequestId, failure: Failure) -> Answer {
     match failure {
         Failure::Tool(text) => {
-            let mut result = CallToolResult::error(text);
-            sign(core, &mut result.meta);
-            Answer::done(id, &Complete(result)).of_failed_tool()
+            let result = CallToolResult::error(text);
+            Answer::signed(core, id, &Complete(result)).of_failed_tool()
         }
         failure => Answer::failed(Some(&id), &failure),
     }
@@ -366,7 +440,6 @@ pub(crate) fn keep_promise(
 }
 
 fn finish_resource(core: &Core, uri: &str, result: &mut ReadResourceResult) -> Result<(), Failure> {
-    sign(core, &mut result.meta);
     // CACHE-S4: whatever the author says of what not everybody may read.
     if core.gate.guards("resources/read", uri) {
         result.cache_scope = Some(CacheScope::Private);

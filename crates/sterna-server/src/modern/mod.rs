@@ -18,7 +18,7 @@ use sterna_protocol::methods::{ClientNotification, ClientRequest};
 pub(crate) use calls::{MayFail, finish_tool, keep_promise};
 pub(crate) use dispatch::{complete, page};
 pub(crate) use lists::{Lists, discover};
-pub(crate) use write::Answer;
+pub(crate) use write::{Answer, signature};
 
 use crate::core::Core;
 use crate::edge::{EdgeBody, Inbound, reply};

@@ -54,7 +54,7 @@ pub(super) async fn play<T: Send + 'static>(
             Ending::Failed(failure) => return Err(failure),
             Ending::Stopped(error) => return Err(stopped(&round, &error)),
             Ending::Shed(journal) if round.request.wants_task() => {
-                return become_task(&round, &thread, &journal).await;
+                return Box::pin(become_task(&round, &thread, &journal)).await;
             }
             Ending::Shed(journal) => {
                 let sheds = before.sheds + 1;
@@ -252,7 +252,7 @@ async fn suspend<T>(
             .map(|entry| Part::new(entry.key().as_str(), entry.value().len()))
             .collect()
     };
-    let sealing = thread.seal(round, &kept, &parts);
+    let sealing = thread.seal(round, &kept, &parts)?;
     let state = sealing.await?;
     let required = InputRequired::new(requests, Some(state));
     asking(round, required.expect("there is a state"))

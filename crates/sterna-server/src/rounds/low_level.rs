@@ -83,7 +83,7 @@ async fn ask<T>(
             state: state.as_str().into(),
         },
     };
-    let sealed = thread.seal(round, &kept, &Vec::new).await?;
+    let sealed = thread.seal(round, &kept, &Vec::new)?.await?;
     asking(round, required.with_state(sealed))
 }
 
