@@ -12,9 +12,9 @@ fuzz_target!(|text: &str| {
     match (&ours, &theirs) {
         (Ok(_), Err(error)) => panic!("we take what serde_json refuses: {error}"),
         (Err(CanonicalError::Syntax { .. }), Ok(_)) => panic!("we refuse JSON"),
-        (Ok(binding), Ok(value)) if no_rounding(text) => {
+        (Ok(_), Ok(value)) if no_rounding(text) => {
             let pretty = serde_json::to_string_pretty(value).expect("a value can be written");
-            assert_eq!(Ok(*binding), bind(&pretty), "{pretty}");
+            assert_eq!(ours, bind(&pretty), "{pretty}");
         }
         _ => {}
     }

@@ -4,12 +4,15 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
+use crate::fuzz::Start;
 use crate::shell::{command, finish};
-use crate::{chaos, conformance, test, tidy};
+use crate::{chaos, conformance, deny, faults, fuzz, test, tidy};
 
 pub(crate) fn run() -> Result<()> {
     stage("fmt", || cargo(&["fmt", "--all", "--check"]))?;
     stage("tidy", tidy::run)?;
+    stage("deny", deny::run)?;
+    stage("advisories", deny::advisories)?;
     stage("clippy", || {
         cargo(&[
             "clippy",
@@ -28,8 +31,10 @@ pub(crate) fn run() -> Result<()> {
         )
     })?;
     stage("tests", test::run)?;
+    stage("faults", || faults::run(None, false))?;
     stage("conformance", || conformance::run(None, None))?;
-    stage("chaos", || chaos::run(chaos::SHORT))
+    stage("chaos", || chaos::run(chaos::SHORT))?;
+    stage("fuzz", || fuzz::run(fuzz::SHORT, None, Start::Afresh))
 }
 
 fn cargo(args: &[&str]) -> Result<()> {

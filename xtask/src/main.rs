@@ -8,12 +8,16 @@
 mod chaos;
 mod ci;
 mod conformance;
+mod deny;
+mod faults;
 mod flow;
 mod fuzz;
 mod interop;
 mod listening;
+mod miri;
 mod node;
 mod shell;
+mod soak;
 mod speed;
 mod test;
 mod tidy;
@@ -58,6 +62,17 @@ enum Task {
         #[arg(long, requires = "part")]
         scenario: Option<String>,
     },
+    /// Check licences, duplicates, sources and known holes (needs cargo-deny)
+    Deny,
+    /// Break the product in every way of `faults/` and see our tests notice
+    Faults {
+        /// Only this one
+        #[arg(long)]
+        only: Option<String>,
+        /// Run every test with it on, and name those that fail
+        #[arg(long, requires = "only")]
+        search: bool,
+    },
     /// Run random programs against the flow engine, in release mode
     Flow {
         /// How many programs; the tests run 20,000
@@ -70,8 +85,11 @@ enum Task {
     /// Run the fuzz targets for a while (needs a nightly toolchain and cargo-fuzz)
     Fuzz {
         /// How long each target runs
-        #[arg(long, default_value_t = 60)]
+        #[arg(long, default_value_t = fuzz::SHORT)]
         seconds: u32,
+        /// Go on from what earlier runs found, with other chances
+        #[arg(long)]
+        onwards: bool,
         /// Only this target
         target: Option<String>,
     },
@@ -79,6 +97,17 @@ enum Task {
     Interop {
         /// Only this SDK
         peer: Option<String>,
+    },
+    /// Run the core's tests in Miri (needs a nightly toolchain with it)
+    Miri,
+    /// Run the long form of everything that has one
+    Soak {
+        /// How long, all in all
+        #[arg(long, default_value_t = 60)]
+        minutes: u64,
+        /// Where the random programs begin, to see a failure again
+        #[arg(long)]
+        seed: Option<u64>,
     },
     /// Run every test, starting by itself what the tests need
     Test,
@@ -96,9 +125,23 @@ fn main() -> Result<()> {
         Task::Chaos { minutes } => chaos::run(minutes.map_or(chaos::SHORT, |minutes| minutes * 60)),
         Task::Ci => ci::run(),
         Task::Conformance { part, scenario } => conformance::run(part, scenario.as_deref()),
+        Task::Deny => deny::run().and_then(|()| deny::advisories()),
+        Task::Faults { only, search } => faults::run(only.as_deref(), search),
         Task::Flow { programs, seed } => flow::run(programs, seed),
-        Task::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
+        Task::Fuzz {
+            seconds,
+            onwards,
+            target,
+        } => {
+            let start = match onwards {
+                true => fuzz::Start::Onwards,
+                false => fuzz::Start::Afresh,
+            };
+            fuzz::run(seconds, target.as_deref(), start)
+        }
         Task::Interop { peer } => interop::run(peer.as_deref()),
+        Task::Miri => miri::run(),
+        Task::Soak { minutes, seed } => soak::run(minutes, seed),
         Task::Test => test::run(),
         Task::Tidy => tidy::run(),
     }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use postgres_here::Postgres;
 use sterna_store::Store;
 use sterna_store_postgres::PostgresStore;
@@ -30,6 +30,9 @@ use sterna_store_sqlite::SqliteStore;
 #[derive(Clone, Copy, Parser)]
 #[command(about = "Measures tasks on SQLite and PostgreSQL")]
 struct Args {
+    /// Only this store
+    #[arg(long)]
+    store: Option<Kind>,
     /// How many tasks are created, stepped and finished
     #[arg(long, default_value_t = 5000)]
     tasks: u32,
@@ -41,23 +44,41 @@ struct Args {
     open: u32,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Postgres,
+    Sqlite,
+}
+
 #[tokio::main]
 async fn main() -> Result<()> {
     let args = Args::parse();
+    if args.store != Some(Kind::Postgres) {
+        on_sqlite(args).await?;
+    }
+    if args.store != Some(Kind::Sqlite) {
+        on_postgres(args).await?;
+    }
+    Ok(())
+}
+
+async fn on_sqlite(args: Args) -> Result<()> {
     println!("SQLite, one file");
     let folder = tempfile::tempdir()?;
     bare::sqlite(args.tasks)?;
-    let file = |name: &str| folder.path().join(name);
     measure(args, |name| {
-        let path = file(name);
+        let path = folder.path().join(name);
         Box::pin(async move { sqlite(&path) })
     })
-    .await?;
+    .await
+}
+
+async fn on_postgres(args: Args) -> Result<()> {
     let Some(server) = Postgres::start("fsync = on")? else {
         println!("skipped: PostgreSQL, install it");
         return Ok(());
     };
-    println!("\nPostgreSQL over a socket");
+    println!("PostgreSQL over a socket");
     let connection = server.connection();
     bare::postgres(args.tasks, &connection).await?;
     measure(args, |name| Box::pin(postgres(connection.clone(), name))).await

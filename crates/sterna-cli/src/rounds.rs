@@ -141,7 +141,7 @@ impl Rounds<'_> {
         let sent = async {
             tokio::time::sleep(wait).await;
             let show = move |params: &_| bar.show(params);
-            let resumed = paused.resume_with_progress(self.client, show).await;
+            let resumed = paused.resume(self.client).on_progress(show).await;
             resumed.map_err(failure)
         };
         let step = interrupt::or(CANCELLED, self.unless_stopped(sent)).await;

@@ -12,6 +12,14 @@ pub struct Config {
     /// How long all rounds of a call may take together, not counting the time
     /// that people take to answer. Progress does not extend it.
     pub deadline: Duration,
+    /// The pause before the first retry that needs no answer, of which half is
+    /// chance; each one after it
+    /// is twice as long. Short, because a server that only moves a call to
+    /// another instance is ready at once.
+    pub first_pause: Duration,
+    /// Where those pauses stop growing. Longer ones would keep a person waiting
+    /// for a server that has recovered.
+    pub longest_pause: Duration,
     /// Largest message or event that is read. Images travel in messages, so it
     /// is not small.
     pub max_message_bytes: usize,
@@ -36,6 +44,8 @@ impl Default for Config {
         Self {
             connect_timeout: Duration::from_secs(10),
             deadline: Duration::from_secs(600),
+            first_pause: Duration::from_millis(100),
+            longest_pause: Duration::from_secs(5),
             max_message_bytes: 16 << 20,
             max_pages: 1000,
             max_rounds: 10,

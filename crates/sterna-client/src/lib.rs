@@ -68,6 +68,7 @@ mod cache;
 mod call;
 mod listen;
 mod lists;
+mod schema;
 mod session;
 mod tasks;
 
@@ -77,7 +78,7 @@ mod wire;
 pub mod oauth;
 
 pub use answers::Question;
-pub use call::{Call, CancelHandle, PausedCall, Reply, Step};
+pub use call::{Call, CancelHandle, PausedCall, Reply, Resume, Step};
 pub use client::{Builder, Client};
 pub use config::Config;
 pub use era::Era;

@@ -25,7 +25,9 @@ use crate::key::Key;
 /// }));
 /// ```
 #[derive(Clone)]
-pub struct Observer(Arc<dyn Fn(&Key, Seen) + Send + Sync>);
+pub struct Observer(Arc<See>);
+
+type See = dyn Fn(&Key, Seen) + Send + Sync;
 
 impl Observer {
     /// Has `see` called with the name of what begins or ends.

@@ -225,4 +225,11 @@ mod tests {
         let refused = check(&inside, &binding, now);
         assert_eq!(refused, Err(OpenError::OtherPrincipal));
     }
+
+    #[test]
+    fn two_differences_do_not_make_up_for_each_other() {
+        assert!(equal(&[1, 2], &[1, 2]));
+        assert!(!equal(&[1, 2], &[1, 3]));
+        assert!(!equal(&[1, 2], &[3, 0]));
+    }
 }

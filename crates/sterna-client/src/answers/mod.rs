@@ -1,5 +1,6 @@
 //! Who answers what a server asks, and whether the answer may be sent.
 
+mod admit;
 mod check;
 mod question;
 mod turnstile;
@@ -18,6 +19,7 @@ use sterna_protocol::json::JsonObject;
 use sterna_protocol::roots::{ListRootsResult, Root};
 use sterna_protocol::sampling::{CreateMessageRequestParams, CreateMessageResult};
 
+pub(crate) use admit::admit;
 pub(crate) use check::check;
 pub use question::Question;
 pub(crate) use turnstile::Turnstile;

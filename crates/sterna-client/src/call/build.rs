@@ -4,15 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
-use sterna_protocol::capabilities::{ClientCapabilities, ElicitationCapability};
+use sterna_protocol::capabilities::{ClientCapabilities, ElicitationCapability, ExtensionId};
 use sterna_protocol::json::{JsonObject, RawJson};
+use sterna_protocol::legacy::TaskMetadata;
 use sterna_protocol::logging::{LoggingLevel, LoggingMessageNotificationParams};
 use sterna_protocol::progress::ProgressNotificationParams;
+use sterna_protocol::tasks::EXTENSION;
+use sterna_protocol::tool::CallToolResult;
 
-use super::cancel::CancelHandle;
 use super::flow::Flow;
-use super::hearing::Listeners;
-use super::{Reply, Step, Subject};
+use super::run::Run;
+use super::terms::Terms;
+use super::{CancelHandle, Reply, Step, Subject};
 use crate::core::Core;
 use crate::error::{Error, Fault};
 use crate::oauth::BoxFuture;
@@ -45,35 +48,21 @@ pub struct Call<T> {
     pub(super) subject: Result<Subject, Error>,
     meta: JsonObject,
     capabilities: Option<ClientCapabilities>,
-    pub(super) listeners: Listeners,
-    pub(super) limits: Limits,
-    pub(super) handle: CancelHandle,
+    terms: Terms,
+    task: Option<TaskMetadata>,
     reply: PhantomData<fn() -> T>,
-}
-
-/// What a call may cost.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    pub(crate) timeout: Duration,
-    pub(crate) deadline: Duration,
-    pub(crate) rounds: u32,
 }
 
 impl<T: Reply> Call<T> {
     pub(crate) fn new(core: Arc<Core>, subject: Subject) -> Self {
-        let limits = Limits {
-            timeout: core.config.timeout,
-            deadline: core.config.deadline,
-            rounds: core.config.max_rounds,
-        };
+        let terms = Terms::new(&core.config);
         Self {
             core,
             subject: Ok(subject),
             meta: JsonObject::new(),
             capabilities: None,
-            listeners: Listeners::default(),
-            limits,
-            handle: CancelHandle::new(),
+            terms,
+            task: None,
             reply: PhantomData,
         }
     }
@@ -100,7 +89,7 @@ impl<T: Reply> Call<T> {
         mut self,
         tell: impl Fn(&ProgressNotificationParams) + Send + Sync + 'static,
     ) -> Self {
-        self.listeners.progress = Some(Arc::new(tell));
+        self.terms.listeners.progress = Some(Arc::new(tell));
         self
     }
 
@@ -110,36 +99,36 @@ impl<T: Reply> Call<T> {
         level: LoggingLevel,
         tell: impl Fn(&LoggingMessageNotificationParams) + Send + Sync + 'static,
     ) -> Self {
-        self.listeners.log = Some((level, Arc::new(tell)));
+        self.terms.listeners.log = Some((level, Arc::new(tell)));
         self
     }
 
     /// How long the server may be silent in one round.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.limits.timeout = timeout;
+        self.terms.limits.timeout = timeout;
         self
     }
 
     /// How long all rounds may take together, without the time that people
     /// take to answer.
     pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.limits.deadline = deadline;
+        self.terms.limits.deadline = deadline;
         self
     }
 
     /// How often the call may be sent again.
     pub fn max_rounds(mut self, rounds: u32) -> Self {
-        self.limits.rounds = rounds;
+        self.terms.limits.rounds = rounds;
         self
     }
 
     /// A handle that cancels the call from elsewhere.
     pub fn handle(&self) -> CancelHandle {
-        self.handle.clone()
+        self.terms.handle.clone()
     }
 
     /// Makes the call and stops at the first question, for callers who answer
-    /// by themselves, later or elsewhere.
+    /// by themselves, later or elsewhere. How often they do is theirs to limit.
     ///
     /// A person is assumed to be there: forms and URLs are declared besides
     /// what the handlers can do, unless [`capabilities`](Self::capabilities)
@@ -156,23 +145,52 @@ impl<T: Reply> Call<T> {
         });
         self.capabilities = Some(capabilities);
         // Boxed, because it is large and every caller's future would hold it.
-        Box::pin(super::run::start(self)).await
+        Box::pin(self.run()?.start()).await
     }
 
     /// The call as it sets out.
-    pub(super) fn flow(&mut self) -> Result<Flow<T>, Error> {
-        let capabilities = self.capabilities.take();
-        let subject = std::mem::replace(&mut self.subject, Err(Fault::Cancelled.into()))?;
-        Ok(Flow {
-            subject: Arc::new(subject),
-            meta: std::mem::take(&mut self.meta),
-            capabilities: capabilities.unwrap_or_else(|| self.core.capabilities()),
-            log_level: self.listeners.log.as_ref().map(|(level, _)| level.clone()),
+    fn run(self) -> Result<Run<T>, Error> {
+        let capabilities = match self.capabilities {
+            Some(capabilities) => capabilities,
+            None => self.core.capabilities(),
+        };
+        let log = self.terms.listeners.log.as_ref();
+        let flow = Flow {
+            subject: Arc::new(self.subject?),
+            meta: self.meta,
+            capabilities,
+            log_level: log.map(|(level, _)| level.clone()),
+            task: self.task,
             rounds: 0,
             responses: None,
             state: None,
             reply: PhantomData,
+        };
+        Ok(Run {
+            core: self.core,
+            flow,
+            terms: self.terms,
         })
+    }
+}
+
+impl Call<CallToolResult> {
+    /// Lets the call go on as a task, which the server may keep for `ttl`.
+    ///
+    /// A server of 2025-11-25 is asked to make it one. Later ones decide by
+    /// themselves, also for how long; earlier ones, and those without tasks,
+    /// answer the call as any other.
+    pub fn task(mut self, ttl: impl Into<Option<Duration>>) -> Self {
+        if self.core.server.capabilities.has_extension(EXTENSION) {
+            let declared = self.capabilities.take();
+            let declared = declared.unwrap_or_else(|| self.core.capabilities());
+            self.capabilities = Some(declared.with_extension(&ExtensionId::TASKS));
+        }
+        let mut task = TaskMetadata::default();
+        let millis = ttl.into().map(|ttl| ttl.as_millis());
+        task.ttl = millis.map(|millis| u64::try_from(millis).unwrap_or(u64::MAX));
+        self.task = Some(task);
+        self
     }
 }
 
@@ -181,7 +199,7 @@ impl<T: Reply> IntoFuture for Call<T> {
     type IntoFuture = BoxFuture<'static, Result<T, Error>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(super::run::run(self))
+        Box::pin(async { self.run()?.finish().await })
     }
 }
 
@@ -190,8 +208,7 @@ impl<T> fmt::Debug for Call<T> {
         let name = self.subject.as_ref().map(Subject::name);
         f.debug_struct("Call")
             .field("name", &name)
-            .field("listeners", &self.listeners)
-            .field("limits", &self.limits)
+            .field("terms", &self.terms)
             .finish_non_exhaustive()
     }
 }

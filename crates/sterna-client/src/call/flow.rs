@@ -7,14 +7,18 @@ use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::errors::ProtocolError;
 use sterna_protocol::input::{InputRequired, InputResponses, RequestState};
 use sterna_protocol::json::JsonObject;
+use sterna_protocol::jsonrpc::ErrorCode;
+use sterna_protocol::legacy::TaskMetadata;
 use sterna_protocol::logging::LoggingLevel;
 use sterna_protocol::result::Outcome;
-use sterna_protocol::tasks::{self, CreateTaskResult};
+use sterna_protocol::tasks::EXTENSION;
 
 use super::hearing::Listeners;
 use super::{Reply, Subject};
-use crate::core::{Core, Meta};
+use crate::answers;
+use crate::core::{Core, Meta, Spoken};
 use crate::error::{Error, Fault, printable};
+use crate::tasks::TaskHandle;
 use crate::wire::Patience;
 
 /// A request and where it stands.
@@ -26,6 +30,8 @@ pub(crate) struct Flow<T> {
     /// What is declared, in every round the same.
     pub(crate) capabilities: ClientCapabilities,
     pub(crate) log_level: Option<LoggingLevel>,
+    /// What the caller said about a task that it may become.
+    pub(crate) task: Option<TaskMetadata>,
     /// How often it was sent again.
     pub(crate) rounds: u32,
     /// What the next request brings along; forgotten once it is sent.
@@ -41,7 +47,7 @@ impl<T: Reply> Flow<T> {
         core: &Core,
         listeners: &Listeners,
         patience: Patience,
-    ) -> Result<Outcome<T, CreateTaskResult>, Error> {
+    ) -> Result<Outcome<T, TaskHandle>, Error> {
         // MRTR-C6: both are for this request and for no later one.
         let (responses, state) = (self.responses.take(), self.state.take());
         let mut refreshed = false;
@@ -57,17 +63,20 @@ impl<T: Reply> Flow<T> {
                 capabilities: self.capabilities.clone(),
                 extra: self.meta.clone(),
                 log_level: self.log_level.clone(),
+                task: self.task.clone(),
             };
             let round = (responses.clone(), state.clone());
             let sent = core.call(&self.subject, meta, round, listeners, patience);
             match sent.await {
-                // HTTP-C13: the schema we went by is not the server's any more.
+                // HTTP-C13: the list we went by is not the server's any more.
                 Err(error)
-                    if !refreshed && is_mismatch(&error) && core.learn(&self.subject).await? =>
+                    if !refreshed
+                        && self.is_outdated(core, &error)
+                        && core.learn(&self.subject).await? =>
                 {
                     refreshed = true;
                 }
-                Ok(outcome) => return self.admit(outcome),
+                Ok(outcome) => return self.admit(core, outcome),
                 Err(error) => return Err(error),
             }
         }
@@ -76,13 +85,15 @@ impl<T: Reply> Flow<T> {
     /// Accepts only what the request allows.
     fn admit(
         &self,
-        outcome: Outcome<T, CreateTaskResult>,
-    ) -> Result<Outcome<T, CreateTaskResult>, Error> {
+        core: &Core,
+        outcome: Outcome<T, TaskHandle>,
+    ) -> Result<Outcome<T, TaskHandle>, Error> {
         match &outcome {
+            Outcome::Complete(result) => self.approve(core, result).map(|()| outcome),
             // TASK-C2: a task stands for a tool call that allowed it, for nothing else.
             Outcome::Extension(_)
                 if !matches!(*self.subject, Subject::Tool { .. })
-                    || !self.capabilities.has_extension(tasks::EXTENSION) =>
+                    || !(self.task.is_some() || self.capabilities.has_extension(EXTENSION)) =>
             {
                 Err(Fault::Broken("a task nobody asked for").into())
             }
@@ -90,23 +101,52 @@ impl<T: Reply> Flow<T> {
         }
     }
 
+    /// TOOL-C2: refuses what is not what the tool promised, as far as that is
+    /// known.
+    pub(crate) fn approve(&self, core: &Core, result: &T) -> Result<(), Error> {
+        let (Some(content), name) = (result.structured(), self.subject.name()) else {
+            return Ok(());
+        };
+        let known = core.tools.get(name);
+        let Some(schema) = known.as_ref().and_then(|known| known.output.as_ref()) else {
+            return Ok(());
+        };
+        schema.check(content).map_err(|source| {
+            let tool = printable(name);
+            Fault::Misfit { tool, source }.into()
+        })
+    }
+
+    /// Whether the tool may have to be called in another way: with other
+    /// headers, or in a session as a task.
+    fn is_outdated(&self, core: &Core, error: &Error) -> bool {
+        let Some(refusal) = error.rpc() else {
+            return false;
+        };
+        match &core.spoken {
+            Spoken::Legacy(session) => {
+                refusal.code == ErrorCode::METHOD_NOT_FOUND
+                    && self.capabilities.has_extension(EXTENSION)
+                    && session.runs_tasks()
+            }
+            Spoken::Modern => {
+                let found = ProtocolError::find(refusal);
+                matches!(found, Ok(Some(ProtocolError::HeaderMismatch)))
+            }
+        }
+    }
+
     /// Refuses questions that were never allowed, and more than anybody asks.
     pub(crate) fn check(&self, required: &InputRequired) -> Result<(), Error> {
-        if required.requests().len() > MOST_QUESTIONS {
-            return Err(Fault::Broken("more questions than anybody asks at once").into());
-        }
-        let undeclared = required.requests().iter().find(|(_, request)| {
-            let needed = request.required_capabilities();
-            self.capabilities.missing(&needed).is_some()
-        });
-        match undeclared {
-            Some((key, request)) => Err(Fault::NoHandler {
-                key: printable(key),
-                method: request.method(),
-            }
-            .into()),
-            None => Ok(()),
-        }
+        answers::admit(required.requests(), &self.capabilities)
+    }
+
+    /// Prepares the next round (MRTR-C2, MRTR-C6): the answers and the state of
+    /// this one, or none.
+    pub(crate) fn again(&mut self, answers: Option<InputResponses>, state: Option<RequestState>) {
+        self.rounds = self.rounds.saturating_add(1);
+        self.responses = answers;
+        self.state = state;
     }
 }
 
@@ -117,6 +157,7 @@ impl<T> Clone for Flow<T> {
             meta: self.meta.clone(),
             capabilities: self.capabilities.clone(),
             log_level: self.log_level.clone(),
+            task: self.task.clone(),
             rounds: self.rounds,
             responses: self.responses.clone(),
             state: self.state.clone(),
@@ -124,11 +165,3 @@ impl<T> Clone for Flow<T> {
         }
     }
 }
-
-fn is_mismatch(error: &Error) -> bool {
-    let found = error.rpc().map(ProtocolError::find);
-    matches!(found, Some(Ok(Some(ProtocolError::HeaderMismatch))))
-}
-
-/// Every question may open a window in front of somebody.
-const MOST_QUESTIONS: usize = 100;

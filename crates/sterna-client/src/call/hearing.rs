@@ -75,7 +75,7 @@ impl Ears for Hearing<'_> {
             }
             _ => {
                 if let Some(servant) = &self.servant {
-                    servant.news.hear(method, params);
+                    servant.hear(method, params);
                 }
                 false
             }
@@ -91,7 +91,7 @@ impl Ears for Hearing<'_> {
         id: RequestId,
         method: &str,
         params: Option<&RawValue>,
-    ) -> Option<BoxFuture<'_, Outgoing>> {
+    ) -> Option<BoxFuture<'_, Option<Outgoing>>> {
         // STDIO-C3: a modern server gets no responses.
         let servant = self.servant.as_ref()?;
         Some(servant.answer(id, method, params))

@@ -8,8 +8,10 @@ mod flow;
 mod hearing;
 mod paused;
 mod reply;
+mod resume;
 mod run;
 mod subject;
+mod terms;
 mod v1;
 
 pub(crate) use budget::Pacing;
@@ -18,5 +20,6 @@ pub use cancel::CancelHandle;
 pub(crate) use hearing::{Hearing, Listeners, LogSink};
 pub use paused::{PausedCall, Step};
 pub use reply::Reply;
+pub use resume::Resume;
 pub(crate) use run::answer;
 pub(crate) use subject::Subject;

@@ -1,16 +1,12 @@
 use std::fmt;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sterna_protocol::input::{
     InputRequest, InputRequests, InputRequired, InputResponse, InputResponses, RequestState,
 };
-use sterna_protocol::progress::ProgressNotificationParams;
 
-use super::build::Limits;
 use super::flow::Flow;
-use super::hearing::Listeners;
-use super::{Reply, run, v1};
+use super::{Reply, Resume, v1};
 use crate::answers::check;
 use crate::client::Client;
 use crate::error::{Error, Fault, printable};
@@ -129,42 +125,16 @@ impl<T: Reply> PausedCall<T> {
         Ok(())
     }
 
-    /// Sends the call again with the answers, up to the next question.
+    /// Sends the call again with the answers, up to the next question; it is
+    /// sent by awaiting what this returns.
     ///
     /// # Errors
     ///
-    /// A question is open, `client` is connected to another server, or the
-    /// call failed. The paused call stays as it is: unless the server has
-    /// refused it, it can be resumed again.
-    pub async fn resume(&self, client: &Client) -> Result<Step<T>, Error> {
-        self.advance(client, Listeners::default()).await
-    }
-
-    /// The same, and tells how far the server is.
-    ///
-    /// # Errors
-    ///
-    /// As of [`resume`](Self::resume).
-    pub async fn resume_with_progress(
-        &self,
-        client: &Client,
-        tell: impl Fn(&ProgressNotificationParams) + Send + Sync + 'static,
-    ) -> Result<Step<T>, Error> {
-        let progress = Some(Arc::new(tell) as _);
-        let listeners = Listeners {
-            progress,
-            log: None,
-        };
-        self.advance(client, listeners).await
-    }
-
-    async fn advance(&self, client: &Client, listeners: Listeners) -> Result<Step<T>, Error> {
-        if let Some((key, _)) = self.open().next() {
-            let key = printable(key);
-            return Err(Fault::OpenQuestion { key }.into());
-        }
-        let (flow, limits) = self.next_round(client)?;
-        Box::pin(run::advance(&client.core, flow, &listeners, limits)).await
+    /// Awaiting it fails if a question is open, `client` is connected to
+    /// another server, or the call failed. The paused call stays as it is:
+    /// unless the server has refused it, it can be resumed again.
+    pub fn resume<'a>(&'a self, client: &'a Client) -> Resume<'a, T> {
+        Resume::new(self, client)
     }
 
     /// Sends the call again and has the handlers of `client` answer what is
@@ -172,24 +142,9 @@ impl<T: Reply> PausedCall<T> {
     ///
     /// # Errors
     ///
-    /// As of awaiting a [`Call`](super::Call), and of [`resume`](Self::resume).
+    /// As of [`Resume::finish`].
     pub async fn finish(&self, client: &Client) -> Result<T, Error> {
-        self.check_server(client)?;
-        let limit = client.core.config.max_rounds;
-        // Nobody is asked for an answer that could not be sent any more.
-        if self.flow.rounds >= limit {
-            return Err(Fault::Rounds { limit }.into());
-        }
-        let open = self.open();
-        let open = open.map(|(key, request)| (key.to_owned(), request.clone()));
-        let found = run::answer(&client.core, self.name(), open.collect()).await?;
-        let mut answered = self.clone();
-        for (key, response) in found {
-            answered.answers.insert(key, response);
-        }
-        let (flow, limits) = answered.next_round(client)?;
-        let listeners = Listeners::default();
-        Box::pin(run::finish(&client.core, flow, &listeners, limits)).await
+        self.resume(client).finish().await
     }
 
     /// Lets the call be resumed at another address of the same server.
@@ -200,33 +155,6 @@ impl<T: Reply> PausedCall<T> {
     pub fn dangerous_moved_to(mut self, server: impl Into<String>) -> Self {
         self.server = server.into();
         self
-    }
-
-    fn check_server(&self, client: &Client) -> Result<(), Error> {
-        let found = client.core.place();
-        match self.server == found {
-            true => Ok(()),
-            false => Err(Fault::OtherServer {
-                expected: self.server.clone(),
-                found: found.to_owned(),
-            }
-            .into()),
-        }
-    }
-
-    fn next_round(&self, client: &Client) -> Result<(Flow<T>, Limits), Error> {
-        self.check_server(client)?;
-        let config = &client.core.config;
-        let limits = Limits {
-            timeout: config.timeout,
-            deadline: config.deadline,
-            rounds: config.max_rounds,
-        };
-        let mut flow = self.flow.clone();
-        flow.rounds = flow.rounds.saturating_add(1);
-        flow.responses = Some(self.answers.clone()).filter(|_| !self.questions.is_empty());
-        flow.state.clone_from(&self.state);
-        Ok((flow, limits))
     }
 }
 

@@ -1,4 +1,5 @@
 use serde::de::DeserializeOwned;
+use sterna_protocol::json::RawJson;
 use sterna_protocol::methods::{self, Request};
 use sterna_protocol::prompt::GetPromptResult;
 use sterna_protocol::resource::ReadResourceResult;
@@ -12,6 +13,12 @@ pub trait Reply: DeserializeOwned + Send + 'static {
     /// The request that ends with it.
     const METHOD: &'static str;
 
+    /// What a tool says for programs, if this is what a tool says.
+    #[doc(hidden)]
+    fn structured(&self) -> Option<Option<&RawJson>> {
+        None
+    }
+
     /// What came of a task, which only tools can become.
     #[doc(hidden)]
     fn of_task(_: CallToolResult) -> Result<Self, Error> {
@@ -21,6 +28,11 @@ pub trait Reply: DeserializeOwned + Send + 'static {
 
 impl Reply for CallToolResult {
     const METHOD: &'static str = methods::CallTool::METHOD;
+
+    fn structured(&self) -> Option<Option<&RawJson>> {
+        // A tool that failed has promised nothing.
+        (self.is_error != Some(true)).then_some(self.structured_content.as_ref())
+    }
 
     fn of_task(result: CallToolResult) -> Result<Self, Error> {
         Ok(result)

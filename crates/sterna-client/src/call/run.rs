@@ -9,9 +9,8 @@ use sterna_protocol::resource::ReadResourceResult;
 use sterna_protocol::result::Outcome;
 
 use super::budget::{Budget, Pacing};
-use super::build::{Call, Limits};
 use super::flow::Flow;
-use super::hearing::Listeners;
+use super::terms::Terms;
 use super::{CancelHandle, PausedCall, Reply, Step, Subject};
 use crate::answers::Question;
 use crate::cache::Key;
@@ -19,30 +18,85 @@ use crate::core::Core;
 use crate::error::{Error, Fault};
 use crate::tasks::{self, TaskHandle};
 
-/// Makes a call and answers what comes up.
-pub(super) async fn run<T: Reply>(mut call: Call<T>) -> Result<T, Error> {
-    let flow = call.flow()?;
-    let Call {
-        core,
-        listeners,
-        limits,
-        handle,
-        ..
-    } = call;
-    unless_cancelled(&handle, finish(&core, flow, &listeners, limits)).await
+/// A call on its way.
+pub(super) struct Run<T> {
+    pub(super) core: Arc<Core>,
+    pub(super) flow: Flow<T>,
+    pub(super) terms: Terms,
 }
 
-/// Makes a call up to the first question.
-pub(super) async fn start<T: Reply>(mut call: Call<T>) -> Result<Step<T>, Error> {
-    let flow = call.flow()?;
-    let Call {
-        core,
-        listeners,
-        limits,
-        handle,
-        ..
-    } = call;
-    unless_cancelled(&handle, advance(&core, flow, &listeners, limits)).await
+impl<T: Reply> Run<T> {
+    /// Sends the call once and says how far it came.
+    pub(super) async fn start(mut self) -> Result<Step<T>, Error> {
+        let handle = self.terms.handle.clone();
+        let mut budget = self.terms.limits.budget();
+        let reached = unless_cancelled(&handle, self.send(&mut budget)).await?;
+        let server = self.core.place();
+        Ok(match reached {
+            Outcome::Complete(result) => Step::Complete(result),
+            Outcome::Extension(task) => Step::Task(task),
+            Outcome::InputRequired(required) => {
+                Step::InputRequired(PausedCall::new(server.to_owned(), self.flow, required))
+            }
+        })
+    }
+
+    /// Makes the call and has everything answered that comes up.
+    pub(super) async fn finish(mut self) -> Result<T, Error> {
+        let handle = self.terms.handle.clone();
+        unless_cancelled(&handle, self.complete()).await
+    }
+
+    async fn complete(&mut self) -> Result<T, Error> {
+        if let Some(fresh) = kept(&self.core, &self.flow) {
+            return Ok(fresh);
+        }
+        let mut budget = self.terms.limits.budget();
+        let mut pacing = Pacing::new(&self.core.config);
+        loop {
+            let required = match self.send(&mut budget).await? {
+                Outcome::Complete(result) => {
+                    keep(&self.core, &self.flow, &result);
+                    return Ok(result);
+                }
+                Outcome::Extension(task) => {
+                    let declared = &self.flow.capabilities;
+                    let ended = tasks::follow(&self.core, &task, declared).await?;
+                    let result = T::of_task(ended)?;
+                    self.flow.approve(&self.core, &result)?;
+                    return Ok(result);
+                }
+                Outcome::InputRequired(required) => required,
+            };
+            // Nobody is asked for an answer that could not be sent any more.
+            self.terms.limits.admit(self.flow.rounds)?;
+            let (requests, state) = required.into_parts();
+            let answers = if requests.is_empty() {
+                let pause = tokio::time::sleep(pacing.next());
+                let paused = async {
+                    pause.await;
+                    Ok(())
+                };
+                budget.spend(paused).await?;
+                None
+            } else {
+                pacing.reset();
+                let answers = answer(&self.core, self.flow.subject.name(), requests).await?;
+                Some(answers.into_iter().collect())
+            };
+            self.flow.again(answers, state);
+        }
+    }
+
+    async fn send(&mut self, budget: &mut Budget) -> Result<Outcome<T, TaskHandle>, Error> {
+        let patience = budget.patience();
+        let sent = self.flow.send(&self.core, &self.terms.listeners, patience);
+        let sent = budget.send(&self.core, sent).await?;
+        if let Outcome::InputRequired(required) = &sent {
+            self.flow.check(required)?;
+        }
+        Ok(sent)
+    }
 }
 
 async fn unless_cancelled<T>(
@@ -53,82 +107,6 @@ async fn unless_cancelled<T>(
         biased;
         () = handle.cancelled() => Err(Fault::Cancelled.into()),
         done = work => done,
-    }
-}
-
-/// Sends a call and says how far it came.
-pub(super) async fn advance<T: Reply>(
-    core: &Arc<Core>,
-    mut flow: Flow<T>,
-    listeners: &Listeners,
-    limits: Limits,
-) -> Result<Step<T>, Error> {
-    let mut budget = Budget::new(limits.deadline, limits.timeout);
-    let patience = budget.patience();
-    let sent = flow.send(core, listeners, patience);
-    let sent = budget.send(core, sent).await?;
-    match sent {
-        Outcome::Complete(result) => Ok(Step::Complete(result)),
-        Outcome::Extension(created) => Ok(Step::Task(TaskHandle::new(core.place(), &created))),
-        Outcome::InputRequired(required) => {
-            flow.check(&required)?;
-            let server = core.place().to_owned();
-            Ok(Step::InputRequired(PausedCall::new(server, flow, required)))
-        }
-    }
-}
-
-/// Sends a call until it is done.
-pub(super) async fn finish<T: Reply>(
-    core: &Arc<Core>,
-    mut flow: Flow<T>,
-    listeners: &Listeners,
-    limits: Limits,
-) -> Result<T, Error> {
-    if let Some(fresh) = kept(core, &flow) {
-        return Ok(fresh);
-    }
-    let mut budget = Budget::new(limits.deadline, limits.timeout);
-    let mut pacing = Pacing::default();
-    loop {
-        let patience = budget.patience();
-        let sent = flow.send(core, listeners, patience);
-        let sent = budget.send(core, sent).await?;
-        let required = match sent {
-            Outcome::Complete(result) => {
-                keep(core, &flow, &result);
-                return Ok(result);
-            }
-            Outcome::Extension(created) => {
-                let handle = TaskHandle::new(core.place(), &created);
-                return T::of_task(tasks::follow(core, &handle, &flow.capabilities).await?);
-            }
-            Outcome::InputRequired(required) => required,
-        };
-        flow.check(&required)?;
-        // Nobody is asked for an answer that could not be sent any more.
-        if flow.rounds >= limits.rounds {
-            let limit = limits.rounds;
-            return Err(Fault::Rounds { limit }.into());
-        }
-        flow.rounds += 1;
-        let (requests, state) = required.into_parts();
-        flow.responses = if requests.is_empty() {
-            let pause = pacing.next();
-            budget
-                .spend(async {
-                    tokio::time::sleep(pause).await;
-                    Ok(())
-                })
-                .await?;
-            None
-        } else {
-            pacing.reset();
-            let answers = answer(core, flow.subject.name(), requests).await?;
-            Some(answers.into_iter().collect())
-        };
-        // MRTR-C2, MRTR-C6: the state of this round, or none.
-        flow.state = state;
     }
 }
 

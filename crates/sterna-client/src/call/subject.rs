@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sterna_protocol::input::{InputResponses, RequestState};
-use sterna_protocol::json::RawObject;
+use sterna_protocol::json::{RawJson, RawObject};
 use sterna_protocol::legacy;
 use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::methods::{self, ClientRequest, Request as _};
@@ -50,8 +50,8 @@ impl Subject {
     pub(crate) fn modern(
         &self,
         meta: RequestMeta,
-        responses: Option<InputResponses>,
-        state: Option<RequestState>,
+        (responses, state): (Option<InputResponses>, Option<RequestState>),
+        task: Option<legacy::TaskMetadata>,
     ) -> ClientRequest {
         match self {
             Self::Prompt { name, arguments } => {
@@ -70,6 +70,10 @@ impl Subject {
             Self::Tool { name, arguments } => {
                 let mut params = CallToolRequestParams::new(meta, name);
                 params.arguments.clone_from(arguments);
+                // SEP-2322: not a member of the revision that came of it.
+                if let Some(Ok(task)) = task.map(|task| RawJson::of(&task)) {
+                    params.extra.insert("task", task);
+                }
                 params.input_responses = responses;
                 params.request_state = state;
                 ClientRequest::CallTool(params)
@@ -78,7 +82,11 @@ impl Subject {
     }
 
     /// The request of an earlier revision.
-    pub(crate) fn legacy(&self, meta: Option<legacy::RequestMeta>) -> legacy::ClientRequest {
+    pub(crate) fn legacy(
+        &self,
+        meta: Option<legacy::RequestMeta>,
+        task: Option<legacy::TaskMetadata>,
+    ) -> legacy::ClientRequest {
         match self {
             Self::Prompt { name, arguments } => {
                 let mut params = legacy::GetPromptRequestParams::new(name);
@@ -94,6 +102,7 @@ impl Subject {
             Self::Tool { name, arguments } => {
                 let mut params = legacy::CallToolRequestParams::new(name);
                 params.arguments.clone_from(arguments);
+                params.task = task;
                 params.meta = meta;
                 legacy::ClientRequest::CallTool(params)
             }

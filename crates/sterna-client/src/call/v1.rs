@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::input::{InputRequests, InputResponses, RequestState};
 use sterna_protocol::json::{JsonObject, RawObject};
+use sterna_protocol::legacy::TaskMetadata;
 use sterna_protocol::logging::LoggingLevel;
 use thiserror::Error;
 
@@ -27,6 +28,8 @@ pub(super) struct Stored {
     capabilities: ClientCapabilities,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     log_level: Option<LoggingLevel>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    task: Option<TaskMetadata>,
     rounds: u32,
     questions: InputRequests,
     answers: InputResponses,
@@ -71,6 +74,7 @@ impl<T> From<PausedCall<T>> for Stored {
             meta: paused.flow.meta,
             capabilities: paused.flow.capabilities,
             log_level: paused.flow.log_level,
+            task: paused.flow.task,
             rounds: paused.flow.rounds,
             questions: paused.questions,
             answers: paused.answers,
@@ -105,6 +109,7 @@ impl<T: Reply> TryFrom<Stored> for PausedCall<T> {
             meta: stored.meta,
             capabilities: stored.capabilities,
             log_level: stored.log_level,
+            task: stored.task,
             rounds: stored.rounds,
             responses: None,
             state: None,

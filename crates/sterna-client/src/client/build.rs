@@ -2,7 +2,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::HeaderMap;
-use sterna_protocol::capabilities::{ClientCapabilities, ExtensionId};
+use sterna_protocol::capabilities::{ClientCapabilities, ExtensionId, ServerCapabilities};
+use sterna_protocol::discover::DiscoverResult;
 use sterna_protocol::elicitation::{ElicitRequestFormParams, ElicitRequestUrlParams, ElicitResult};
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::roots::Root;
@@ -218,12 +219,11 @@ impl Builder {
             tools: ToolBook::default(),
             cache: Cache::default(),
             spoken: Spoken::Modern,
+            server: DiscoverResult::new(Vec::new(), ServerCapabilities::default()),
         };
-        let server = era::find(&mut core, self.era).await?;
-        Ok(Client {
-            core: Arc::new(core),
-            server: Arc::new(server),
-        })
+        core.server = era::find(&mut core, self.era).await?;
+        let core = Arc::new(core);
+        Ok(Client { core })
     }
 }
 

@@ -22,7 +22,6 @@ use crate::transport::Target;
 #[derive(Clone, Debug)]
 pub struct Client {
     pub(crate) core: Arc<Core>,
-    server: Arc<DiscoverResult>,
 }
 
 impl Client {
@@ -44,7 +43,7 @@ impl Client {
 
     /// What the server said about itself when the connection was made.
     pub fn server(&self) -> &DiscoverResult {
-        &self.server
+        &self.core.server
     }
 
     /// Ends the connection in good order: a child process gets time to leave,

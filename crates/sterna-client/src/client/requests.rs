@@ -6,12 +6,14 @@ use sterna_protocol::completion::{
     CompleteResult, Completion, CompletionArgument, CompletionContext, CompletionReference,
 };
 use sterna_protocol::discover::DiscoverResult;
+use sterna_protocol::legacy::ListTasksResult;
 use sterna_protocol::prompt::{GetPromptResult, ListPromptsResult, Prompt};
 use sterna_protocol::resource::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
     ResourceTemplate,
 };
 use sterna_protocol::subscription::SubscriptionFilter;
+use sterna_protocol::tasks::Task;
 use sterna_protocol::tool::{CallToolResult, Tool};
 
 use super::Client;
@@ -19,7 +21,7 @@ use crate::call::{Call, Subject};
 use crate::error::Error;
 use crate::listen::Subscription;
 use crate::lists::{Page, Pages, Query, tools_page};
-use crate::tasks::TaskHandle;
+use crate::tasks::{Dialect, TaskHandle, translated};
 
 impl Client {
     /// Opens a stream of changes.
@@ -54,10 +56,12 @@ impl Client {
     /// A task of this server whose id is known, to look at it or go on with it.
     /// Nothing is sent yet.
     pub fn task(&self, task_id: impl Into<String>) -> TaskHandle {
-        TaskHandle::of(self.core.place(), task_id.into())
+        let dialect = Dialect::of(&self.core.server.capabilities);
+        TaskHandle::new(self.core.place(), task_id.into(), dialect)
     }
 
-    /// The server's tools. Those that cannot be called are left out.
+    /// The server's tools. Those that cannot be called are left out; a server that
+    /// says it has none is not asked.
     pub fn tools(&self) -> Pages<Tool> {
         Pages::new(self.core.clone(), |core, cursor| {
             Box::pin(async move {
@@ -68,6 +72,7 @@ impl Client {
                 })
             })
         })
+        .if_offered(&Query::ListTools(None))
     }
 
     /// The server's prompts.
@@ -81,6 +86,7 @@ impl Client {
                 })
             })
         })
+        .if_offered(&Query::ListPrompts(None))
     }
 
     /// The server's resources.
@@ -94,6 +100,7 @@ impl Client {
                 })
             })
         })
+        .if_offered(&Query::ListResources(None))
     }
 
     /// The patterns of the server's resources.
@@ -104,6 +111,21 @@ impl Client {
                 let page: ListResourceTemplatesResult = core.page(query).await?;
                 Ok(Page {
                     items: page.resource_templates,
+                    next: page.next_cursor,
+                })
+            })
+        })
+        .if_offered(&Query::ListTemplates(None))
+    }
+
+    /// The tasks that a server of 2025-11-25 keeps for this caller. Other
+    /// revisions have no such list.
+    pub fn tasks(&self) -> Pages<Task> {
+        Pages::new(self.core.clone(), |core, cursor| {
+            Box::pin(async move {
+                let page: ListTasksResult = core.query(Query::ListTasks(cursor)).await?;
+                Ok(Page {
+                    items: page.tasks.into_iter().map(translated).collect(),
                     next: page.next_cursor,
                 })
             })

@@ -8,13 +8,16 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 use serde::Serialize;
-use sterna_protocol::capabilities::ClientCapabilities;
+use sterna_protocol::capabilities::{ClientCapabilities, ExtensionId};
+use sterna_protocol::discover::DiscoverResult;
 use sterna_protocol::http::RequestHeaders;
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::json::JsonObject;
 use sterna_protocol::jsonrpc::{Answer, Request};
+use sterna_protocol::legacy::TaskMetadata;
 use sterna_protocol::logging::LoggingLevel;
 use sterna_protocol::meta::RequestMeta;
+use sterna_protocol::tasks;
 use sterna_protocol::version::ProtocolVersion;
 
 use crate::answers::Answers;
@@ -36,6 +39,8 @@ pub(crate) struct Core {
     pub(crate) tools: ToolBook,
     pub(crate) cache: Cache,
     pub(crate) spoken: Spoken,
+    /// What the server said about itself when the connection was made.
+    pub(crate) server: DiscoverResult,
 }
 
 /// How the server is spoken to.
@@ -51,11 +56,26 @@ pub(crate) struct Meta {
     pub(crate) capabilities: ClientCapabilities,
     pub(crate) extra: JsonObject,
     pub(crate) log_level: Option<LoggingLevel>,
+    /// That the request may become a task, for servers that want to be told.
+    pub(crate) task: Option<TaskMetadata>,
 }
 
 impl Core {
     pub(crate) fn place(&self) -> &str {
         self.wire.transport.place()
+    }
+
+    /// Refuses what belongs to another server.
+    pub(crate) fn check_place(&self, expected: &str) -> Result<(), Error> {
+        let found = self.place();
+        match expected == found {
+            true => Ok(()),
+            false => Err(Fault::OtherServer {
+                expected: expected.to_owned(),
+                found: found.to_owned(),
+            }
+            .into()),
+        }
     }
 
     /// What is declared where a call does not say otherwise.
@@ -84,6 +104,15 @@ impl Core {
             capabilities: self.capabilities(),
             ..Meta::default()
         })
+    }
+
+    /// The `_meta` of a request about tasks of the extension.
+    pub(crate) fn task_meta(&self) -> RequestMeta {
+        let mut meta = self.plain_meta();
+        if !meta.client_capabilities.has_extension(tasks::EXTENSION) {
+            meta.client_capabilities = meta.client_capabilities.with_extension(&ExtensionId::TASKS);
+        }
+        meta
     }
 
     /// The `_meta` of a request (BASE-C7, BASE-C8).

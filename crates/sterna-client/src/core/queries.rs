@@ -47,7 +47,7 @@ impl Core {
     ) -> Result<T, Error> {
         match &self.spoken {
             Spoken::Modern => {
-                let params = query.modern(self.plain_meta());
+                let params = query.modern(self.plain_meta())?;
                 let method = params.method().as_str();
                 let request = Request::new(self.wire.next_id().into(), method, params);
                 let headers = HeaderMap::new();

@@ -1,5 +1,6 @@
 //! Asking in a session.
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sterna_protocol::jsonrpc::{Request, Untagged};
 use sterna_protocol::legacy;
@@ -11,7 +12,7 @@ use crate::session::Session;
 use crate::wire::Patience;
 
 impl Core {
-    /// Asks in a session, once more if the server forgot it.
+    /// Asks what a session of every earlier revision can be asked.
     pub(crate) async fn in_session<T: DeserializeOwned>(
         &self,
         session: &Session,
@@ -19,6 +20,24 @@ impl Core {
         listeners: &Listeners,
         patience: Patience,
         request: impl Fn(i64) -> Result<legacy::ClientRequest, Error>,
+    ) -> Result<T, Error> {
+        let request = |id| {
+            let params = request(id)?;
+            Ok((params.method().as_str(), params))
+        };
+        self.converse(session, about, listeners, patience, request)
+            .await
+    }
+
+    /// Asks in a session, once more if the server forgot it. `request` makes
+    /// the method and the parameters for an id.
+    pub(crate) async fn converse<T: DeserializeOwned, P: Serialize>(
+        &self,
+        session: &Session,
+        about: &str,
+        listeners: &Listeners,
+        patience: Patience,
+        request: impl Fn(i64) -> Result<(&'static str, P), Error>,
     ) -> Result<T, Error> {
         let mut opened = session.current().await?;
         let mut renewed = false;
@@ -28,8 +47,7 @@ impl Core {
                 None => None,
             };
             let id = self.wire.next_id();
-            let params = request(id)?;
-            let method = params.method().as_str();
+            let (method, params) = request(id)?;
             let headers = opened.headers.clone();
             let hearing = Hearing {
                 listeners,

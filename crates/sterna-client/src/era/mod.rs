@@ -1,5 +1,7 @@
 //! Which revisions a server speaks.
 
+mod memory;
+
 use sterna_protocol::discover::DiscoverResult;
 use sterna_protocol::errors::ProtocolError;
 use sterna_protocol::implementation::Implementation;
@@ -9,15 +11,16 @@ use sterna_protocol::meta::ResultMeta;
 use sterna_protocol::version::ProtocolVersion;
 
 use crate::core::{Core, Spoken};
-use crate::error::{Error, Fault, is_transient, printable};
+use crate::error::{Error, ErrorKind, Fault, is_transient, printable};
 use crate::session::Session;
 use crate::wire::Patience;
 
 /// Which revisions a client may speak.
 ///
-/// A client finds out once, when it connects, and keeps to it; a host that
-/// remembers [`Client::era`](crate::Client::era) can spare the next one the
-/// question.
+/// A client finds out once, when it connects, and keeps to it. Within a process
+/// later clients of the same URL know of a legacy server for an hour; a host
+/// that remembers [`Client::era`](crate::Client::era) can spare the question to
+/// other processes too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Era {
@@ -34,6 +37,18 @@ pub enum Era {
 pub(crate) async fn find(core: &mut Core, era: Era) -> Result<DiscoverResult, Error> {
     if era == Era::Legacy {
         return open(core).await;
+    }
+    // A pipe leads to another server each time.
+    let place = core.wire.transport.has_headers();
+    let place = place.then(|| core.place().to_owned());
+    if let (Era::Any, Some(place)) = (era, &place)
+        && memory::is_legacy(place)
+    {
+        match open(core).await {
+            // It may have become another one, which is found out below.
+            Err(error) if error.kind() != ErrorKind::Unavailable => memory::forget(place),
+            opened => return opened,
+        }
     }
     let patience = match core.wire.transport.has_headers() {
         true => core.patience(),
@@ -53,7 +68,13 @@ pub(crate) async fn find(core: &mut Core, era: Era) -> Result<DiscoverResult, Er
             Ok(found)
         }
         Err(error) => match (judge(&error, core.wire.transport.has_headers()), era) {
-            (Verdict::Legacy, Era::Any) => open(core).await,
+            (Verdict::Legacy, Era::Any) => {
+                let opened = open(core).await?;
+                if let Some(place) = &place {
+                    memory::remember(place);
+                }
+                Ok(opened)
+            }
             (Verdict::Legacy, _) => Err(Fault::NotModern.into()),
             (Verdict::Modern | Verdict::Unknown, _) => Err(refused(error)),
         },

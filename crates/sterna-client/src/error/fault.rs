@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use super::{BoxError, ErrorKind};
 use crate::oauth;
+use crate::schema::Misfit;
 
 /// One failure. Text in it that a peer has chosen went through [`printable`].
 #[derive(Debug, Error)]
@@ -32,10 +33,18 @@ pub(crate) enum Fault {
         #[source]
         source: BoxError,
     },
+    #[error("the result is not what the tool `{tool}` promised")]
+    Misfit {
+        tool: String,
+        #[source]
+        source: Misfit,
+    },
     #[error("the server's list never ends: {pages} pages")]
     EndlessList { pages: usize },
     #[error("the server asks `{key}` by {method}, and nobody here answers that")]
     NoHandler { key: String, method: &'static str },
+    #[error("only servers of 2025-11-25 list their tasks")]
+    NoTaskList,
     #[error("the server speaks {offered}, none of which this client does")]
     NoVersion { offered: String },
     #[error("the server speaks only revisions before 2026-07-28, and those were ruled out")]
@@ -123,7 +132,7 @@ impl Fault {
                 (ErrorKind::Peer, "MR0503")
             }
             Self::TooLarge { .. } => (ErrorKind::Peer, "MR0504"),
-            Self::NoVersion { .. } | Self::NotModern | Self::Unsupported(_) => {
+            Self::NoTaskList | Self::NoVersion { .. } | Self::NotModern | Self::Unsupported(_) => {
                 (ErrorKind::Refused, "MR0505")
             }
             Self::Timeout(_) => (ErrorKind::Spent, "MR0506"),
@@ -145,6 +154,7 @@ impl Fault {
             Self::State(_) => (ErrorKind::RequestState, "MR0513"),
             Self::Cancelled => (ErrorKind::Answer, "MR0514"),
             Self::Tls(_) => (ErrorKind::Internal, "MR0515"),
+            Self::Misfit { .. } => (ErrorKind::Peer, "MR0516"),
         }
     }
 }

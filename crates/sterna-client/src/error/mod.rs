@@ -5,7 +5,7 @@ mod fault;
 use std::fmt;
 use std::time::Duration;
 
-use sterna_protocol::jsonrpc::ErrorObject;
+use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
 
 pub use crate::oauth::BoxError;
 pub(crate) use fault::{Fault, Unfit, is_transient, printable};
@@ -36,6 +36,16 @@ impl Error {
             Fault::Refused { error, .. } | Fault::State(error) => Some(error),
             _ => None,
         }
+    }
+
+    /// Whether the server said that there is no such resource. Only for
+    /// [`Client::read`](crate::Client::read): on other requests the same codes
+    /// mean something else.
+    pub fn is_resource_not_found(&self) -> bool {
+        // BASE-C5: the code of earlier revisions, which some servers still send.
+        const EARLIER: ErrorCode = ErrorCode(-32002);
+        let code = self.rpc().map(|error| error.code);
+        code.is_some_and(|code| code == ErrorCode::INVALID_PARAMS || code == EARLIER)
     }
 
     /// The HTTP status, if the server gave one and no MCP answer.

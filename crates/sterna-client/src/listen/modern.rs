@@ -29,12 +29,13 @@ pub(super) struct Stream {
 impl Stream {
     pub(super) async fn open(core: Arc<Core>, filter: SubscriptionFilter) -> Result<Self, Error> {
         let (stream, granted) = connect(&core, &filter).await?;
+        let pacing = Pacing::new(&core.config);
         Ok(Self {
             core,
             filter,
             granted,
             stream: Some(stream),
-            pacing: Pacing::default(),
+            pacing,
             failures: 0,
         })
     }
@@ -95,7 +96,11 @@ async fn connect(
 ) -> Result<((RequestId, Exchange), SubscriptionFilter), Error> {
     let opened = async {
         let id = RequestId::from(core.wire.next_id());
-        let params = SubscriptionsListenRequestParams::new(core.plain_meta(), filter.clone());
+        let meta = match filter.task_ids {
+            Some(_) => core.task_meta(),
+            None => core.plain_meta(),
+        };
+        let params = SubscriptionsListenRequestParams::new(meta, filter.clone());
         let request = Request::new(id.clone(), SubscriptionsListen::METHOD, params);
         let mut headers = HeaderMap::new();
         core.standard_headers(SubscriptionsListen::METHOD, None, &mut headers)?;

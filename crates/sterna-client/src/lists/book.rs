@@ -6,22 +6,33 @@ use sterna_protocol::http::{ParamHeaders, Unmirrorable};
 use sterna_protocol::json::RawObject;
 
 use crate::error::{Error, Fault};
+use crate::schema::OutputSchema;
 
-/// Which parameters of which tool are repeated in headers, as far as the tools
-/// have been listed.
+/// How the tools are to be called, as far as they have been listed.
 #[derive(Debug, Default)]
-pub(crate) struct ToolBook(Mutex<HashMap<String, Arc<ParamHeaders>>>);
+pub(crate) struct ToolBook(Mutex<HashMap<String, Arc<Known>>>);
+
+/// How a tool is to be called.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Known {
+    /// Which of its parameters are repeated in headers.
+    pub(crate) mirrored: ParamHeaders,
+    /// What its structured content looks like.
+    pub(crate) output: Option<OutputSchema>,
+    /// In a session it runs as a task and in no other way.
+    pub(crate) task_only: bool,
+}
 
 impl ToolBook {
-    pub(crate) fn get(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
+    pub(crate) fn get(&self, tool: &str) -> Option<Arc<Known>> {
         self.lock().get(tool).cloned()
     }
 
-    pub(crate) fn put(&self, tool: &str, mirrored: ParamHeaders) {
+    pub(crate) fn put(&self, tool: &str, known: Known) {
         let mut book = self.lock();
         // A server with more tools than this has them learned when they are called.
         if book.len() < MOST_TOOLS || book.contains_key(tool) {
-            book.insert(tool.to_owned(), Arc::new(mirrored));
+            book.insert(tool.to_owned(), Arc::new(known));
         }
     }
 
@@ -32,10 +43,11 @@ impl ToolBook {
         arguments: Option<&RawObject>,
         headers: &mut HeaderMap,
     ) -> Result<(), Error> {
-        let Some(mirrored) = self.get(tool) else {
+        let Some(known) = self.get(tool) else {
             return Ok(());
         };
-        mirrored.write(arguments, headers).map_err(|unmirrorable| {
+        let written = known.mirrored.write(arguments, headers);
+        written.map_err(|unmirrorable| {
             match unmirrorable {
                 Unmirrorable::Value(header) => Fault::Unmirrorable {
                     header: header.to_string(),
@@ -46,7 +58,7 @@ impl ToolBook {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<ParamHeaders>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Known>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,6 +2,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
+use super::Query;
 use crate::core::Core;
 use crate::error::{Error, Fault};
 use crate::oauth::BoxFuture;
@@ -54,6 +55,14 @@ impl<T> Pages<T> {
             cursor: Cursor::Start,
             pages: 0,
         }
+    }
+
+    /// PROMPT-B1: a server is not asked for what it does not have.
+    pub(crate) fn if_offered(mut self, first: &Query) -> Self {
+        if !first.is_offered(&self.core.server.capabilities) {
+            self.cursor = Cursor::End;
+        }
+        self
     }
 
     /// The next item; `None` at the end of the list.

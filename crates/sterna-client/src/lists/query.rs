@@ -1,3 +1,4 @@
+use sterna_protocol::capabilities::ServerCapabilities;
 use sterna_protocol::completion::{
     CompleteRequestParams, CompletionArgument, CompletionContext, CompletionReference,
 };
@@ -20,6 +21,7 @@ pub(crate) enum Query {
     Discover,
     ListPrompts(Option<String>),
     ListResources(Option<String>),
+    ListTasks(Option<String>),
     ListTemplates(Option<String>),
     ListTools(Option<String>),
 }
@@ -28,7 +30,7 @@ impl Query {
     /// Under which its result may be kept, if at all.
     pub(crate) fn key(&self) -> Option<Key> {
         match self.clone() {
-            Self::Complete { .. } | Self::Discover => None,
+            Self::Complete { .. } | Self::Discover | Self::ListTasks(_) => None,
             Self::ListPrompts(cursor) => Some(Key::Prompts(cursor)),
             Self::ListResources(cursor) => Some(Key::Resources(cursor)),
             Self::ListTemplates(cursor) => Some(Key::Templates(cursor)),
@@ -36,14 +38,28 @@ impl Query {
         }
     }
 
+    /// Whether `server` said that it has this, as far as it had to say so.
+    pub(crate) fn is_offered(&self, server: &ServerCapabilities) -> bool {
+        match self {
+            Self::Complete { .. } | Self::Discover | Self::ListTasks(_) => true,
+            Self::ListPrompts(_) => server.prompts.is_some(),
+            Self::ListResources(_) | Self::ListTemplates(_) => server.resources.is_some(),
+            Self::ListTools(_) => server.tools.is_some(),
+        }
+    }
+
     /// The request of 2026-07-28.
-    pub(crate) fn modern(self, meta: RequestMeta) -> ClientRequest {
+    ///
+    /// # Errors
+    ///
+    /// That revision has no such request.
+    pub(crate) fn modern(self, meta: RequestMeta) -> Result<ClientRequest, Error> {
         let page = |meta, cursor| {
             let mut params = PaginatedRequestParams::new(meta);
             params.cursor = cursor;
             params
         };
-        match self {
+        Ok(match self {
             Self::Complete {
                 reference,
                 argument,
@@ -56,9 +72,10 @@ impl Query {
             Self::Discover => ClientRequest::Discover(RequestParams::new(meta)),
             Self::ListPrompts(cursor) => ClientRequest::ListPrompts(page(meta, cursor)),
             Self::ListResources(cursor) => ClientRequest::ListResources(page(meta, cursor)),
+            Self::ListTasks(_) => return Err(Fault::NoTaskList.into()),
             Self::ListTemplates(cursor) => ClientRequest::ListResourceTemplates(page(meta, cursor)),
             Self::ListTools(cursor) => ClientRequest::ListTools(page(meta, cursor)),
-        }
+        })
     }
 
     /// The request of an earlier revision.
@@ -87,6 +104,7 @@ impl Query {
             Self::Discover => return Err(Fault::Unsupported(OLDER.to_owned()).into()),
             Self::ListPrompts(cursor) => legacy::ClientRequest::ListPrompts(page(cursor)),
             Self::ListResources(cursor) => legacy::ClientRequest::ListResources(page(cursor)),
+            Self::ListTasks(cursor) => legacy::ClientRequest::ListTasks(page(cursor)),
             Self::ListTemplates(cursor) => {
                 legacy::ClientRequest::ListResourceTemplates(page(cursor))
             }

@@ -25,7 +25,7 @@ impl Session {
         let logger = self.news.log_to(level.clone(), tell.clone());
         let said = lock(&self.level).clone();
         let enough = said.is_some_and(|said| said.admits(level));
-        if !enough && lock(&self.able).logging.is_some() {
+        if !enough && lock(&self.able).base.logging.is_some() {
             self.set_level(opened, level.clone()).await;
         }
         logger

@@ -1,5 +1,6 @@
 //! Servers of the revisions with an `initialize` handshake.
 
+mod asking;
 mod log;
 mod news;
 mod open;
@@ -8,4 +9,4 @@ mod station;
 mod watch;
 
 pub(crate) use open::Session;
-pub(crate) use servant::Servant;
+pub(crate) use servant::{RELATED_TASK, Servant};

@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use sterna_protocol::legacy::{
-    LoggingMessage, PromptListChanged, ResourceListChanged, ResourceUpdated, ToolListChanged,
+    LoggingMessage, PromptListChanged, ResourceListChanged, ResourceUpdated, TaskStatusChanged,
+    ToolListChanged,
 };
 use sterna_protocol::logging::{LoggingLevel, LoggingMessageNotificationParams};
 use sterna_protocol::methods::Notification as _;
 use sterna_protocol::resource::ResourceUpdatedNotificationParams;
-use tokio::sync::broadcast;
+use tokio::sync::futures::Notified;
+use tokio::sync::{Notify, broadcast};
 
 use crate::call::LogSink;
 use crate::listen::Change;
@@ -22,6 +24,8 @@ pub(crate) struct News {
     /// A change, or `None` when nothing more will come.
     changes: broadcast::Sender<Option<Change>>,
     loggers: Mutex<Vec<Weak<Logger>>>,
+    /// Wakes those who follow a task.
+    tasks: Notify,
 }
 
 /// One who wants log messages, for as long as this lives.
@@ -35,7 +39,13 @@ impl News {
         Self {
             changes: broadcast::Sender::new(BACKLOG),
             loggers: Mutex::default(),
+            tasks: Notify::new(),
         }
+    }
+
+    /// Ends when a task changed after this was called.
+    pub(crate) fn task_told(&self) -> Notified<'_> {
+        self.tasks.notified()
     }
 
     /// What changes from here on.
@@ -76,6 +86,8 @@ impl News {
                     self.tell(Change::Resource(uri));
                 }
             }
+            // Whose task it is, those who follow one find out by looking.
+            TaskStatusChanged::METHOD => self.tasks.notify_waiters(),
             ToolListChanged::METHOD => self.tell(Change::Tools),
             _ => {}
         }

@@ -1,10 +1,9 @@
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
-use sterna_protocol::capabilities::{ClientCapabilities, ServerCapabilities};
+use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::http::MCP_PROTOCOL_VERSION;
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::jsonrpc::{Notification, Request, Untagged};
@@ -15,6 +14,7 @@ use sterna_protocol::version::ProtocolVersion;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
+use super::asking::Asking;
 use super::news::News;
 use super::servant::Servant;
 use super::station;
@@ -31,8 +31,8 @@ pub(crate) struct Session {
     answers: Answers,
     info: Implementation,
     pub(super) patience: Patience,
-    /// How many questions of the server are being answered.
-    asking: Arc<AtomicUsize>,
+    /// The questions of the server that are being answered.
+    pub(crate) asking: Arc<Asking>,
     current: Mutex<Opened>,
     /// Held while a session is being opened, so that only one is.
     opening: tokio::sync::Mutex<()>,
@@ -40,7 +40,7 @@ pub(crate) struct Session {
     station: Mutex<JoinSet<()>>,
     pub(crate) news: Arc<News>,
     /// What the server can do.
-    pub(super) able: Mutex<ServerCapabilities>,
+    pub(super) able: Mutex<legacy::ServerCapabilities>,
     /// From which level up the server was asked for log messages.
     pub(super) level: Mutex<Option<LoggingLevel>>,
     /// How many want to hear of a resource.
@@ -157,7 +157,7 @@ impl Session {
         }
         let ready = Notification::new(legacy::Initialized::METHOD, None::<()>);
         self.wire.tell(ready, headers.clone()).await?;
-        lock(&self.able).clone_from(&result.capabilities.base);
+        lock(&self.able).clone_from(&result.capabilities);
         lock(&self.level).take();
         let nobody = self.answers.capabilities() == ClientCapabilities::default();
         // Where nobody answers or listens, HTTP is spared the stream.

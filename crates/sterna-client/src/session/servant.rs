@@ -1,19 +1,23 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http::HeaderMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use sterna_protocol::input::InputRequest;
+use sterna_protocol::input::{InputRequest, InputResponse};
+use sterna_protocol::json::{JsonObject, RawJson};
 use sterna_protocol::jsonrpc::{
     Dispatch, ErrorCode, ErrorObject, ErrorResponse, RequestId, ResultResponse,
 };
-use sterna_protocol::legacy::{ElicitRequestParams, ServerRequest};
+use sterna_protocol::legacy::{
+    Cancelled, CancelledNotificationParams, ElicitRequestParams, ServerRequest,
+};
+use sterna_protocol::methods::Notification as _;
 use sterna_protocol::result::EmptyResult;
 
+use super::asking::Asking;
 use super::news::News;
 use crate::answers::{Answers, Question};
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, printable};
 use crate::oauth::BoxFuture;
 use crate::transport::Outgoing;
 
@@ -26,43 +30,68 @@ pub(crate) struct Servant {
     pub(crate) about: Arc<str>,
     /// What belongs to the session.
     pub(crate) headers: HeaderMap,
-    /// How many questions of the session are being answered.
-    pub(crate) asking: Arc<AtomicUsize>,
+    /// The questions of the session that are being answered.
+    pub(crate) asking: Arc<Asking>,
     /// Who hears what is about no request.
     pub(crate) news: Arc<News>,
 }
 
 impl Servant {
-    /// The answer to a request of the server, whatever it is.
+    /// The answer to a request of the server, whatever it is; none if it is
+    /// taken back before.
     pub(crate) fn answer(
         &self,
         id: RequestId,
         method: &str,
         params: Option<&RawValue>,
-    ) -> BoxFuture<'static, Outgoing> {
+    ) -> BoxFuture<'static, Option<Outgoing>> {
         let request = read(method, params);
+        let task = related_task(params);
+        let asked = self.asking.begin(id.clone());
         let servant = self.clone();
-        let asked = Asked::new(&self.asking);
-        Box::pin(async move {
-            let _asked = asked;
+        Box::pin(asked.unless_taken_back(async move {
             match request {
                 Ok(None) => servant.done(id, &EmptyResult::default()),
                 Ok(Some(request)) => {
                     let (server, about) = (servant.server.clone(), servant.about.clone());
                     let question = Question::new(server, about, id.to_string(), request);
                     match servant.answers.answer(question).await {
-                        Ok(response) => servant.done(id, &response),
+                        Ok(response) => match about_task(&response, task) {
+                            Ok(response) => servant.done(id, &response),
+                            Err(_) => servant.refuse(id, internal()),
+                        },
                         Err(error) => servant.refuse(id, refusal(&error)),
                     }
                 }
                 Err(error) => servant.refuse(id, *error),
             }
-        })
+        }))
+    }
+
+    /// Hears a notification, whichever way it came.
+    pub(crate) fn hear(&self, method: &str, params: Option<&RawValue>) {
+        if method != Cancelled::METHOD {
+            return self.news.hear(method, params);
+        }
+        // CANCEL-B3: what cannot be read, or is not open, takes nothing back.
+        let params = params.and_then(|params| serde_json::from_str(params.get()).ok());
+        let Some(CancelledNotificationParams {
+            request_id: Some(id),
+            reason,
+            ..
+        }) = params
+        else {
+            return;
+        };
+        // CANCEL-B2: whoever wonders why a form went away finds it in the log.
+        let reason = reason.as_deref().map(printable);
+        tracing::debug!(reason, "the server takes a question back");
+        self.asking.take_back(&id);
     }
 
     /// Whether somebody is being asked.
     pub(crate) fn is_asking(&self) -> bool {
-        self.asking.load(Ordering::Relaxed) > 0
+        self.asking.is_under_way()
     }
 
     fn done(&self, id: RequestId, result: &impl Serialize) -> Outgoing {
@@ -89,22 +118,6 @@ impl Servant {
     }
 }
 
-/// Counts a question for as long as it is open.
-struct Asked(Arc<AtomicUsize>);
-
-impl Asked {
-    fn new(asking: &Arc<AtomicUsize>) -> Self {
-        asking.fetch_add(1, Ordering::Relaxed);
-        Self(asking.clone())
-    }
-}
-
-impl Drop for Asked {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 /// What is asked; `None` if only whether we are there.
 fn read(method: &str, params: Option<&RawValue>) -> Result<Option<InputRequest>, Box<ErrorObject>> {
     let refuse = |code, text| Box::new(ErrorObject::new(code, text));
@@ -124,6 +137,26 @@ fn read(method: &str, params: Option<&RawValue>) -> Result<Option<InputRequest>,
     }))
 }
 
+/// The task for which something is asked.
+fn related_task(params: Option<&RawValue>) -> Option<RawJson> {
+    let mut params: JsonObject = serde_json::from_str(params?.get()).ok()?;
+    let mut meta: JsonObject = params.remove("_meta")?.decode().ok()?;
+    meta.remove(RELATED_TASK)
+}
+
+/// An answer that says for which task it is, as 2025-11-25 wants it.
+fn about_task(response: &InputResponse, task: Option<RawJson>) -> serde_json::Result<JsonObject> {
+    let mut members: JsonObject = RawJson::of(response)?.decode()?;
+    if let Some(task) = task {
+        let meta = members.remove("_meta");
+        let meta: Option<JsonObject> = meta.map(|meta| meta.decode()).transpose()?;
+        let mut meta = meta.unwrap_or_default();
+        meta.insert(RELATED_TASK, task);
+        members.insert("_meta", RawJson::of(&meta)?);
+    }
+    Ok(members)
+}
+
 /// The only place where a failure here becomes text a server can read.
 fn refusal(error: &Error) -> ErrorObject {
     match error.fault() {
@@ -137,3 +170,6 @@ fn refusal(error: &Error) -> ErrorObject {
 fn internal() -> ErrorObject {
     ErrorObject::new(ErrorCode::INTERNAL_ERROR, "The client could not answer")
 }
+
+/// Where a message says for which task it is.
+pub(crate) const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";

@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 
 use super::servant::Servant;
 use crate::call::Pacing;
+use crate::config::Config;
 use crate::error::ErrorKind;
 use crate::listen::Change;
 use crate::transport::Exchange;
@@ -20,7 +21,7 @@ use crate::wire::{MOST_AT_ONCE, Wire};
 /// `ready` hears of the first attempt to open the stream: whether there may be
 /// one.
 pub(super) async fn listen(wire: Arc<Wire>, servant: Servant, ready: oneshot::Sender<bool>) {
-    let mut pacing = Pacing::default();
+    let mut pacing = Pacing::new(&Config::default());
     let mut ready = Some(ready);
     loop {
         let stream = wire.transport.overhear(servant.headers.clone()).await;
@@ -72,7 +73,7 @@ async fn attend(wire: &Wire, servant: &Servant, mut exchange: Exchange) -> bool 
         let request = match Message::raw(&bytes) {
             Ok(Message::Request(request)) => request,
             Ok(Message::Notification(told)) => {
-                servant.news.hear(&told.method, told.params);
+                servant.hear(&told.method, told.params);
                 continue;
             }
             _ => continue,
@@ -83,9 +84,7 @@ async fn attend(wire: &Wire, servant: &Servant, mut exchange: Exchange) -> bool 
         }
         let reply = servant.answer(request.id, &request.method, request.params);
         replies.push(async move {
-            if let Err(error) = wire.deliver(reply.await).await {
-                tracing::warn!(%error, "an answer did not reach the server");
-            }
+            wire.reply(reply).await;
         });
     }
 }

@@ -13,7 +13,15 @@ use crate::wire::Deaf;
 impl Session {
     /// What the server said it can do.
     pub(crate) fn able(&self) -> ServerCapabilities {
-        lock(&self.able).clone()
+        lock(&self.able).base.clone()
+    }
+
+    /// Whether it said that calls of tools can become tasks.
+    pub(crate) fn runs_tasks(&self) -> bool {
+        let able = lock(&self.able);
+        let requests = able.tasks.as_ref().and_then(|able| able.requests.as_ref());
+        let tools = requests.and_then(|requests| requests.tools.as_ref());
+        tools.is_some_and(|tools| tools.call.is_some())
     }
 
     /// Counts one more who wants to hear of a resource.

@@ -1,12 +1,13 @@
 use serde::{Deserialize, Serialize};
-use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::input::InputResponses;
-use sterna_protocol::tasks::{CreateTaskResult, DetailedTask};
+use sterna_protocol::tasks::DetailedTask;
 use sterna_protocol::tool::CallToolResult;
 
-use super::follow::{self, follow};
+use super::follow::follow;
+use super::older::Older;
+use super::{Dialect, extension};
 use crate::client::Client;
-use crate::error::{Error, Fault};
+use crate::error::Error;
 
 /// A task at a server, as plain data.
 ///
@@ -17,17 +18,16 @@ use crate::error::{Error, Fault};
 pub struct TaskHandle {
     server: String,
     task_id: String,
+    #[serde(default, skip_serializing_if = "Dialect::is_extension")]
+    dialect: Dialect,
 }
 
 impl TaskHandle {
-    pub(crate) fn new(server: &str, created: &CreateTaskResult) -> Self {
-        Self::of(server, created.task.task_id.clone())
-    }
-
-    pub(crate) fn of(server: &str, task_id: String) -> Self {
+    pub(crate) fn new(server: &str, task_id: String, dialect: Dialect) -> Self {
         Self {
             server: server.to_owned(),
             task_id,
+            dialect,
         }
     }
 
@@ -43,23 +43,32 @@ impl TaskHandle {
 
     /// How the task stands.
     ///
+    /// In a session of 2025-11-25 a task does not show what it asks: it asks
+    /// whoever [follows](Self::follow) it.
+    ///
     /// # Errors
     ///
     /// The server does not know the task any more, or `client` is connected to
     /// another server.
     pub async fn get(&self, client: &Client) -> Result<DetailedTask, Error> {
-        self.check(client)?;
-        follow::get(&client.core, &self.task_id).await
+        client.core.check_place(&self.server)?;
+        match Older::of(&client.core, self) {
+            Some(older) => older.show().await,
+            None => extension::get(&client.core, &self.task_id).await,
+        }
     }
 
     /// Answers some or all of what the task asks.
     ///
     /// # Errors
     ///
-    /// As of [`get`](Self::get).
+    /// As of [`get`](Self::get), and always in a session of 2025-11-25.
     pub async fn update(&self, client: &Client, answers: InputResponses) -> Result<(), Error> {
-        self.check(client)?;
-        follow::update(&client.core, &self.task_id, answers).await
+        client.core.check_place(&self.server)?;
+        match Older::of(&client.core, self) {
+            Some(older) => older.respond(&answers).await,
+            None => extension::update(&client.core, &self.task_id, answers).await,
+        }
     }
 
     /// Asks that the task be called off; it may end otherwise all the same.
@@ -68,12 +77,15 @@ impl TaskHandle {
     ///
     /// As of [`get`](Self::get).
     pub async fn cancel(&self, client: &Client) -> Result<(), Error> {
-        self.check(client)?;
-        follow::cancel(&client.core, &self.task_id).await
+        client.core.check_place(&self.server)?;
+        match Older::of(&client.core, self) {
+            Some(older) => older.cancel().await,
+            None => extension::cancel(&client.core, &self.task_id).await,
+        }
     }
 
-    /// Follows the task to its end, at the pace the server asks for. The
-    /// handlers of `client` answer what comes up.
+    /// Follows the task to its end: the server tells how it goes, or is asked
+    /// at the pace it wishes. The handlers of `client` answer what comes up.
     ///
     /// # Errors
     ///
@@ -84,20 +96,13 @@ impl TaskHandle {
     ///
     /// Safe: the task goes on, and can be followed again.
     pub async fn follow(&self, client: &Client) -> Result<CallToolResult, Error> {
-        self.check(client)?;
-        let declared: ClientCapabilities = client.core.capabilities();
-        follow(&client.core, self, &declared).await
+        client.core.check_place(&self.server)?;
+        let declared = client.core.capabilities();
+        // Boxed, because it is large and every caller's future would hold it.
+        Box::pin(follow(&client.core, self, &declared)).await
     }
 
-    fn check(&self, client: &Client) -> Result<(), Error> {
-        let found = client.core.place();
-        match self.server == found {
-            true => Ok(()),
-            false => Err(Fault::OtherServer {
-                expected: self.server.clone(),
-                found: found.to_owned(),
-            }
-            .into()),
-        }
+    pub(super) fn dialect(&self) -> Dialect {
+        self.dialect
     }
 }

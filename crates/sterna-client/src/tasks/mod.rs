@@ -1,8 +1,16 @@
-//! Calls that go on as tasks, after the extension
-//! `io.modelcontextprotocol/tasks`.
+//! Calls that go on as tasks: after the extension `io.modelcontextprotocol/tasks`,
+//! in sessions of 2025-11-25, and as SEP-2322 first proposed them.
 
+mod dialect;
+mod extension;
 mod follow;
 mod handle;
+mod older;
+mod questions;
+mod wait;
+mod watch;
 
+pub(crate) use dialect::{Dialect, undeclare, wanted};
 pub(crate) use follow::follow;
 pub use handle::TaskHandle;
+pub(crate) use older::{begun, translated};

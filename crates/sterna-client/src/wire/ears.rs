@@ -15,13 +15,14 @@ pub(crate) trait Ears: Sync {
         false
     }
 
-    /// Answers a request of the server, as only earlier revisions have them.
+    /// Answers a request of the server, as only earlier revisions have them,
+    /// unless it is taken back.
     fn answer(
         &self,
         id: RequestId,
         method: &str,
         params: Option<&RawValue>,
-    ) -> Option<BoxFuture<'_, Outgoing>>;
+    ) -> Option<BoxFuture<'_, Option<Outgoing>>>;
 }
 
 /// Hears nothing and answers nothing.
@@ -37,7 +38,7 @@ impl Ears for Deaf {
         _: RequestId,
         _: &str,
         _: Option<&RawValue>,
-    ) -> Option<BoxFuture<'_, Outgoing>> {
+    ) -> Option<BoxFuture<'_, Option<Outgoing>>> {
         None
     }
 }

@@ -116,6 +116,15 @@ impl Wire {
         told.unwrap_or_else(|_| Err(Fault::Timeout(TELLING).into()))
     }
 
+    /// Sends an answer to the server, once there is one.
+    pub(crate) async fn reply(&self, reply: impl Future<Output = Option<Outgoing>>) {
+        if let Some(reply) = reply.await
+            && let Err(error) = self.deliver(reply).await
+        {
+            tracing::warn!(%error, "an answer did not reach the server");
+        }
+    }
+
     async fn follow<A: for<'de> Answer<'de>>(
         &self,
         id: &RequestId,
@@ -168,12 +177,7 @@ impl Wire {
                     let reply = ears.answer(request.id, &request.method, request.params);
                     if let Some(reply) = reply {
                         clock.pause();
-                        replies.push(async {
-                            let told = self.deliver(reply.await).await;
-                            if let Err(error) = told {
-                                tracing::warn!(%error, "an answer did not reach the server");
-                            }
-                        });
+                        replies.push(self.reply(reply));
                     }
                 }
             }

@@ -233,3 +233,13 @@ pub(crate) fn know(auth: &AuthServer, id: &str, secret: Option<&str>) {
     };
     auth.change(|state| _ = state.clients.insert(id.to_owned(), client));
 }
+
+#[test]
+fn the_document_of_a_client_names_itself_and_where_users_are_sent_back_to() {
+    let url = "https://app.example/client.json";
+    let uris = ["http://127.0.0.1/callback", "https://app.example/back"];
+    let document = ClientMetadata::new("My app").to_document(url, uris);
+    assert_eq!(document["client_id"], url);
+    assert_eq!(document["client_name"], "My app");
+    assert_eq!(document["redirect_uris"], json!(uris));
+}

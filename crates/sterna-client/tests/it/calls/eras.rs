@@ -1,5 +1,8 @@
 //! Which era a server is taken for, over HTTP.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use expect_test::expect;
 use serde_json::{Value, json};
 use sterna_client::{Client, Era};
@@ -121,4 +124,36 @@ async fn trouble_never_downgrades() {
     let incomplete = |_: &Seen| Said::Result(json!({"supportedVersions": ["2026-07-28"]}));
     let shown = connect(Era::Any, incomplete).await;
     assert!(shown.starts_with("1 probes, 0 handshakes: Peer"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_legacy_server_is_probed_once_in_a_process_and_again_when_it_has_changed() {
+    let updated = Arc::new(AtomicBool::new(false));
+    let is_updated = updated.clone();
+    let server = Scripted::raw(move |seen, _| {
+        let updated = is_updated.load(Ordering::SeqCst);
+        match seen.body["method"].as_str() {
+            Some("server/discover") if updated => Said::Result(discovered()),
+            Some("initialize") if !updated => Said::Result(json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "serverInfo": {"name": "old", "version": "1"},
+            })),
+            Some("notifications/initialized") => Said::Reply(Reply::status(202)),
+            _ => Said::Reply(Reply::status(405)),
+        }
+    })
+    .await;
+    for _ in 0..3 {
+        let client = Client::connect(&server.url).await.unwrap();
+        assert_eq!(client.era(), Era::Legacy);
+    }
+    assert_eq!(server.seen("server/discover").len(), 1);
+    assert_eq!(server.seen("initialize").len(), 3);
+    updated.store(true, Ordering::SeqCst);
+    for _ in 0..2 {
+        let client = Client::connect(&server.url).await.unwrap();
+        assert_eq!(client.era(), Era::Modern);
+    }
+    assert_eq!(server.seen("initialize").len(), 4);
 }

@@ -13,7 +13,7 @@ use sterna_client::{Client, Config, Era};
 use tokio::time::Instant;
 
 use super::rounds::text;
-use super::scripted::{Said, Scripted, discovered, done};
+use super::scripted::{Said, Scripted, Seen, discovered, done};
 use crate::world::Reply;
 
 /// Short enough for a test, long enough for a busy machine.
@@ -23,12 +23,27 @@ const SMALL: usize = 64 * 1024;
 
 /// Calls a tool of a server that says this to every call.
 async fn call(say: impl Fn(&Value) -> Said + Send + Sync + 'static) -> String {
+    outcome(&connect(say).await).await
+}
+
+/// The same on a clock that jumps as soon as everybody waits: for servers that
+/// are waited for in vain.
+async fn call_in_vain(say: impl Fn(&Value) -> Said + Send + Sync + 'static) -> String {
+    let client = connect(say).await;
+    tokio::time::pause();
+    outcome(&client).await
+}
+
+async fn connect(say: impl Fn(&Value) -> Said + Send + Sync + 'static) -> Client {
     let server = Scripted::start(move |seen, _| say(&seen.body["id"])).await;
     let mut config = Config::default();
     config.max_message_bytes = SMALL;
     config.timeout = PATIENCE;
     let client = Client::builder(&server.url).config(config).roots([]);
-    let client = client.connect().await.unwrap();
+    client.connect().await.unwrap()
+}
+
+async fn outcome(client: &Client) -> String {
     let start = Instant::now();
     let ended = client.call("t").await;
     let took = start.elapsed();
@@ -84,7 +99,7 @@ async fn a_flood_of_comments_ends_with_the_patience() {
 
 #[tokio::test]
 async fn a_stream_that_never_says_anything_ends_with_the_patience() {
-    let shown = call(|_| {
+    let shown = call_in_vain(|_| {
         events(Body::from_stream(stream::pending::<
             Result<Bytes, Infallible>,
         >()))
@@ -97,7 +112,7 @@ async fn a_stream_that_never_says_anything_ends_with_the_patience() {
 
 #[tokio::test]
 async fn a_body_that_drips_ends_with_the_patience() {
-    let shown = call(|_| {
+    let shown = call_in_vain(|_| {
         let drops = stream::repeat(Bytes::from_static(b" ")).then(|drop| async {
             tokio::time::sleep(Duration::from_millis(20)).await;
             Ok::<_, Infallible>(drop)
@@ -203,23 +218,33 @@ async fn a_list_without_end_ends() {
     assert_eq!(server.seen("tools/list").len(), 20);
 }
 
-#[tokio::test]
-async fn a_session_that_breaks_off_again_and_again_ends_with_the_patience() {
-    let server = Scripted::raw(|seen, _| match seen.body["method"].as_str() {
+/// A server of 2025-11-25 that says this to everything after the handshake.
+async fn session(say: impl Fn(&Seen) -> Said + Send + Sync + 'static) -> Scripted {
+    Scripted::raw(move |seen, _| match seen.body["method"].as_str() {
         Some("initialize") => Said::Result(json!({
             "protocolVersion": "2025-11-25",
             "capabilities": {},
             "serverInfo": {"name": "old", "version": "1"},
         })),
         Some("notifications/initialized") => Said::Reply(Reply::status(202)),
-        None if seen.header("last-event-id").is_none() => Said::Reply(Reply::status(405)),
+        _ => say(seen),
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_session_that_breaks_off_again_and_again_ends_with_the_patience() {
+    let server = session(|seen| match &seen.body["method"] {
+        Value::Null if seen.header("last-event-id").is_none() => Said::Reply(Reply::status(405)),
         _ => events(Body::from("id: again\nretry: 0\ndata: \n\n")),
     })
     .await;
     let mut config = Config::default();
     config.timeout = PATIENCE;
     let client = Client::builder(&server.url).era(Era::Legacy).config(config);
-    let error = client.connect().await.unwrap().call("t").await.unwrap_err();
+    let client = client.connect().await.unwrap();
+    tokio::time::pause();
+    let error = client.call("t").await.unwrap_err();
     check(
         &format!("{:?} {error}", error.kind()),
         expect!["Spent no answer within 500ms (MR0506)"],
@@ -228,13 +253,7 @@ async fn a_session_that_breaks_off_again_and_again_ends_with_the_patience() {
 
 #[tokio::test]
 async fn a_session_that_asks_a_thousand_things_at_once_asks_few_people() {
-    let server = Scripted::raw(|seen, _| match seen.body["method"].as_str() {
-        Some("initialize") => Said::Result(json!({
-            "protocolVersion": "2025-11-25",
-            "capabilities": {},
-            "serverInfo": {"name": "old", "version": "1"},
-        })),
-        Some("notifications/initialized") => Said::Reply(Reply::status(202)),
+    let server = session(|seen| match seen.body["method"].as_str() {
         Some("tools/call") => {
             let ask = |id: u32| json!({"jsonrpc": "2.0", "id": id, "method": "roots/list"});
             let asks: String = (0..1000)

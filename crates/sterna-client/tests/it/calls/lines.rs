@@ -48,11 +48,19 @@ pub(super) async fn connected() -> (Client, Far) {
 
 /// A modern connection of a client that `prepare` has set up.
 pub(super) async fn connected_as(prepare: impl FnOnce(Builder) -> Builder) -> (Client, Far) {
+    connected_to(discovered(), prepare).await
+}
+
+/// The same, to a server that says this about itself.
+pub(super) async fn connected_to(
+    hello: Value,
+    prepare: impl FnOnce(Builder) -> Builder,
+) -> (Client, Far) {
     let (builder, mut far) = pair();
     let (client, ()) = tokio::join!(prepare(builder).connect(), async {
         let probe = far.read().await;
         assert_eq!(probe["method"], "server/discover");
-        far.result(&probe, discovered()).await;
+        far.result(&probe, hello).await;
     });
     (client.unwrap(), far)
 }

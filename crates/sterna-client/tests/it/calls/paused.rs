@@ -1,13 +1,15 @@
 //! Calls that stop at a question and go on elsewhere.
 
 use expect_test::expect;
-use serde_json::json;
+use serde_json::{Value, json};
 use sterna_client::{Client, ErrorKind, PausedCall, Step};
 use sterna_protocol::elicitation::{ElicitContent, ElicitResult};
+use sterna_protocol::logging::LoggingLevel;
 use sterna_protocol::prompt::GetPromptResult;
 use sterna_protocol::tool::CallToolResult;
 
-use super::rounds::{ada, text};
+use super::lines::connected_as;
+use super::rounds::{ada, asks, text};
 use super::scripted::{Scripted, done, name_form};
 
 fn accept(name: &str) -> ElicitResult {
@@ -118,4 +120,45 @@ async fn a_paused_call_shows_no_secrets_and_only_reads_its_own_kind() {
     let stored = serde_json::to_string(&paused).unwrap();
     let error = serde_json::from_str::<PausedCall<GetPromptResult>>(&stored).unwrap_err();
     expect!["the paused call ends with another kind of result"].assert_eq(&error.to_string());
+}
+
+#[tokio::test]
+async fn a_resumed_call_has_its_own_cap_its_progress_and_its_log() {
+    let (client, mut far) = connected_as(|builder| builder).await;
+    let (step, ()) = tokio::join!(client.call("t").start(), async {
+        let request = far.read().await;
+        assert_eq!(request["params"]["_meta"].get("progressToken"), None);
+        let question = json!({"who": name_form("Who?")});
+        far.result(&request, asks(question, Value::Null)).await;
+    });
+    let Step::InputRequired(mut paused) = step.unwrap() else {
+        panic!("it asks something");
+    };
+    paused.answer("who", accept("Ada")).unwrap();
+    let error = paused.resume(&client).max_rounds(0).finish().await;
+    let error = error.unwrap_err();
+    assert_eq!(error.code(), "MR0507");
+
+    let (heard, hears) = std::sync::mpsc::channel();
+    let logs = heard.clone();
+    let resumed = paused
+        .resume(&client)
+        .on_progress(move |progress| heard.send(progress.progress.to_string()).unwrap())
+        .on_log(LoggingLevel::Info, move |said| {
+            logs.send(said.data.as_str().to_owned()).unwrap();
+        });
+    let (step, ()) = tokio::join!(resumed.into_future(), async {
+        let request = far.read().await;
+        let meta = &request["params"]["_meta"];
+        assert_eq!(meta["io.modelcontextprotocol/logLevel"], "info");
+        let told = |method: &str, params: Value| json!({"jsonrpc": "2.0", "method": method, "params": params});
+        let progress = json!({"progressToken": meta["progressToken"], "progress": 0.5});
+        far.say(told("notifications/progress", progress)).await;
+        let said = json!({"level": "info", "data": "almost"});
+        far.say(told("notifications/message", said)).await;
+        far.result(&request, done("hello")).await;
+    });
+    assert!(matches!(step.unwrap(), Step::Complete(_)));
+    let heard: Vec<_> = hears.try_iter().collect();
+    assert_eq!(heard, ["0.5", "\"almost\""]);
 }

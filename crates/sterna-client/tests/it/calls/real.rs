@@ -8,10 +8,12 @@ use sterna_protocol::content::ContentBlock;
 use sterna_protocol::elicitation::{ElicitContent, ElicitResult};
 use sterna_protocol::roots::Root;
 use sterna_protocol::tool::CallToolResult;
+use sterna_seal::{Key, Keyring, SecretKey, ThreadEntropy};
 use sterna_server::{Cx, Refused, RequestError, Server, ToolError, Uri};
 use tokio::task::JoinSet;
 
 use super::rounds::text;
+use crate::world::{errand, send};
 
 async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     let first: String = cx.ask("first", "First name?").await?;
@@ -36,6 +38,10 @@ async fn note(cx: Cx<'_>, _: Uri) -> Result<String, RequestError> {
 
 /// A server that lives as long as the set.
 fn serve(tasks: &mut JoinSet<()>) -> String {
+    serve_with(tasks, |server| server)
+}
+
+fn serve_with(tasks: &mut JoinSet<()>, prepare: impl FnOnce(Server) -> Server) -> String {
     let server = Server::new("real", "1")
         .tool("greet", "Greets", greet)
         .tool("both", "Asks two things at once", both)
@@ -43,7 +49,7 @@ fn serve(tasks: &mut JoinSet<()>) -> String {
         .resource("note://1", "note", note);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let server = server.build().unwrap();
+    let server = prepare(server).build().unwrap();
     tasks.spawn(async move {
         let forever = std::future::pending();
         server.serve_on(listener, forever).await.unwrap();
@@ -121,4 +127,45 @@ async fn a_call_is_paused_stored_and_finished_round_by_round() {
     };
     assert_eq!(asked, ["first", "last"]);
     expect!["Hello, first last!"].assert_eq(text(&result));
+}
+
+#[tokio::test]
+async fn a_paused_call_is_resumed_by_another_process_at_another_instance() {
+    if let Some(errand) = errand() {
+        let (url, stored) = errand.split_once(' ').unwrap();
+        let paused: PausedCall<CallToolResult> = serde_json::from_str(stored).unwrap();
+        let client = Client::connect(url).await.unwrap();
+        let step = paused
+            .dangerous_moved_to(url)
+            .resume(&client)
+            .await
+            .unwrap();
+        let Step::InputRequired(paused) = step else {
+            panic!("{step:?}");
+        };
+        let open: Vec<_> = paused.open().map(|(key, _)| key).collect();
+        assert_eq!(open, ["last"], "the first name was taken");
+        return;
+    }
+    let mut tasks = JoinSet::new();
+    let secret = SecretKey::generate(&mut ThreadEntropy).unwrap();
+    let keys = || Keyring::new([Key::new(secret.clone())]).unwrap();
+    let url = serve_with(&mut tasks, |server| server.keys(keys()));
+    let client = Client::connect(&url).await.unwrap();
+    let step = client.call("greet").start().await.unwrap();
+    let Step::InputRequired(mut paused) = step else {
+        panic!("{step:?}");
+    };
+    let question = serde_json::to_value(paused.questions().get("first").unwrap()).unwrap();
+    let fields = question["params"]["requestedSchema"]["properties"].as_object();
+    let field = fields.unwrap().keys().next().unwrap().clone();
+    let content = ElicitContent::from_iter([(field, "Ada")]);
+    paused
+        .answer("first", ElicitResult::accept(content))
+        .unwrap();
+    let stored = serde_json::to_string(&paused).unwrap();
+
+    let other = serve_with(&mut tasks, |server| server.keys(keys()));
+    let test = "calls::real::a_paused_call_is_resumed_by_another_process_at_another_instance";
+    send(test, &format!("{other} {stored}"), &[]).await;
 }

@@ -139,7 +139,7 @@ pub(crate) fn discovered() -> Value {
     json!({
         "resultType": "complete",
         "supportedVersions": ["2026-07-28"],
-        "capabilities": {"tools": {}},
+        "capabilities": {"tools": {}, "prompts": {}, "resources": {}},
         "ttlMs": 0,
         "cacheScope": "private",
     })

@@ -9,7 +9,7 @@ use super::rounds::text;
 
 /// A server in shell: says its process id, answers the probe, does `on_call`
 /// when a tool is called, and leaves at the end of its input.
-fn shell(on_call: &str) -> Command {
+pub(super) fn shell(on_call: &str) -> Command {
     staying(on_call, "exit")
 }
 
@@ -32,7 +32,7 @@ fn staying(on_call: &str, at_end: &str) -> Command {
     Command::new("sh").arg("-c").arg(script)
 }
 
-const OK: &str = r#"say '{"content":[{"type":"text","text":"ok"}]}'"#;
+pub(super) const OK: &str = r#"say '{"content":[{"type":"text","text":"ok"}]}'"#;
 
 /// Collects the process ids that children say on standard error.
 fn watched(command: Command) -> (Command, Arc<Mutex<Vec<String>>>) {

@@ -95,6 +95,33 @@ async fn the_deadline_of_a_session_is_kept_whatever_progress_there_is() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_deadline_counts_the_visits_that_a_session_requires_and_not_the_people_who_make_them() {
+    let (client, mut far) = in_session(json!({}), |builder| {
+        builder.on_url(|_| async {
+            tokio::time::sleep(SECOND * 3600).await;
+            Ok(ElicitResult::new(ElicitAction::Accept))
+        })
+    })
+    .await;
+    let call = client.call("t").deadline(SECOND * 10);
+    let (ended, ()) = tokio::join!(call.into_future(), async {
+        let request = far.read().await;
+        tokio::time::sleep(SECOND * 6).await;
+        let visit = json!({"mode": "url", "elicitationId": "e", "message": "Sign in",
+            "url": "https://a.example/sign-in"});
+        let error = json!({"code": -32042, "message": "Visit first",
+            "data": {"elicitations": [visit]}});
+        far.say(json!({"jsonrpc": "2.0", "id": request["id"], "error": error}))
+            .await;
+        far.read().await;
+        let since = Instant::now();
+        assert_eq!(far.read().await["method"], "notifications/cancelled");
+        assert_eq!(millis(since), 4000);
+    });
+    assert_eq!(ended.unwrap_err().kind(), ErrorKind::Spent);
+}
+
+#[tokio::test(start_paused = true)]
 async fn rounds_without_questions_are_paced_and_end_with_the_deadline() {
     let mut config = Config::default();
     config.max_rounds = u32::MAX;
@@ -116,6 +143,30 @@ async fn rounds_without_questions_are_paced_and_end_with_the_deadline() {
     assert_eq!(millis(since), 60_000);
     // Six pauses of 0.1 to 3.2 seconds, then five each, or half of that by chance.
     assert!((17..=30).contains(&rounds), "{rounds} rounds");
+}
+
+#[tokio::test(start_paused = true)]
+async fn rounds_without_questions_are_paced_as_the_settings_say() {
+    let mut config = Config::default();
+    config.first_pause = SECOND * 20;
+    config.longest_pause = SECOND * 20;
+    let (client, mut far) = connected_as(|builder| builder.config(config)).await;
+    let since = Instant::now();
+    let (ended, ()) = tokio::join!(client.call("t").into_future(), async {
+        for state in ["1", "2"] {
+            let request = far.read().await;
+            far.result(&request, asks(Value::Null, json!(state))).await;
+        }
+        let request = far.read().await;
+        assert_eq!(request["params"]["requestState"], "2");
+        far.result(&request, done("ok")).await;
+    });
+    ended.unwrap();
+    let took = millis(since);
+    assert!(
+        (20_000..=40_000).contains(&took),
+        "two pauses, half chance: {took}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -160,7 +211,13 @@ async fn a_task_is_polled_as_often_as_the_server_says_by_then() {
         let mut pauses = Vec::new();
         let mut last = Instant::now();
         for pace in [2000, 7000, 1, 86_400_000] {
-            let poll = far.read().await;
+            let mut poll = far.read().await;
+            if poll["method"] == "subscriptions/listen" {
+                let error = json!({"code": -32601, "message": "Method not found"});
+                far.say(json!({"jsonrpc": "2.0", "id": poll["id"], "error": error}))
+                    .await;
+                poll = far.read().await;
+            }
             assert_eq!(poll["method"], "tasks/get");
             pauses.push(millis(last));
             last = Instant::now();

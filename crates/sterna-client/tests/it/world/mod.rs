@@ -3,9 +3,11 @@
 
 mod auth_server;
 mod drawer;
+mod errand;
 mod identity_provider;
 mod jose;
 mod log;
+mod logged;
 mod mcp_server;
 mod site;
 
@@ -18,11 +20,13 @@ use sterna_client::oauth::{
 
 pub(crate) use auth_server::{AuthServer, Client, Granted, State};
 pub(crate) use drawer::Drawer;
+pub(crate) use errand::{errand, send};
 pub(crate) use identity_provider::IdentityServer;
 pub(crate) use jose::TestKey;
 pub(crate) use log::Log;
+pub(crate) use logged::Logged;
 pub(crate) use mcp_server::McpServer;
-pub(crate) use site::{Reply, serve};
+pub(crate) use site::{Asked, Reply, app, serve};
 
 /// Everything a client of one MCP server meets.
 pub(crate) struct World {

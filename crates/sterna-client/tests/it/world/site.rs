@@ -8,7 +8,7 @@ use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::response::Response;
 use http::header::{CONTENT_TYPE, LOCATION};
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, StatusCode, Version};
 use rustls::crypto::ring;
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -18,6 +18,7 @@ pub(crate) struct Asked {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) query: String,
+    pub(crate) version: Version,
     pub(crate) headers: HeaderMap,
     pub(crate) body: String,
 }
@@ -73,16 +74,25 @@ where
 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
-    let app = Router::new().fallback(move |request: Request| {
-        let answer = answer.clone();
-        async move { respond(answer(read(request).await).await) }
-    });
+    let app = app(answer);
     #[expect(
         clippy::disallowed_methods,
         reason = "the server lives as long as the test's runtime, which owns it"
     )]
     tokio::spawn(async { axum::serve(listener, app).await.unwrap() });
     origin
+}
+
+/// The site itself, wherever it is served.
+pub(crate) fn app<F, Fut>(answer: F) -> Router
+where
+    F: Fn(Asked) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Reply> + Send + 'static,
+{
+    Router::new().fallback(move |request: Request| {
+        let answer = answer.clone();
+        async move { respond(answer(read(request).await).await) }
+    })
 }
 
 async fn read(request: Request) -> Asked {
@@ -92,6 +102,7 @@ async fn read(request: Request) -> Asked {
         method: parts.method.to_string(),
         path: parts.uri.path().to_owned(),
         query: parts.uri.query().unwrap_or_default().to_owned(),
+        version: parts.version,
         headers: parts.headers,
         body: String::from_utf8(body.to_vec()).unwrap(),
     }

@@ -3,15 +3,18 @@
 mod admission;
 mod answers;
 mod building;
+pub(crate) mod changing;
 mod faults;
 mod flows;
 mod gating;
 mod lists;
 mod low_level;
 mod offers;
+mod partial;
 mod permission;
 mod shedding;
 mod state;
+mod stream_ids;
 mod streaming;
 mod subscriptions;
 pub(crate) mod tasks;

@@ -2,6 +2,7 @@
 
 mod durability;
 mod extension;
+mod ids;
 mod ledger;
 mod rounds;
 mod sep2322;

@@ -1,0 +1,323 @@
+//! The keywords of JSON Schema, as far as they can be judged in little time.
+
+use serde_json::{Map, Value};
+
+use super::value::{is_of_type, same};
+
+/// Whether something fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fit {
+    No,
+    /// It was not found out.
+    Unknown,
+    Yes,
+}
+
+impl Fit {
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::No, _) | (_, Self::No) => Self::No,
+            (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
+            (Self::Yes, Self::Yes) => Self::Yes,
+        }
+    }
+
+    fn or(self, other: Self) -> Self {
+        self.not().and(other.not()).not()
+    }
+
+    fn not(self) -> Self {
+        match self {
+            Self::No => Self::Yes,
+            Self::Unknown => Self::Unknown,
+            Self::Yes => Self::No,
+        }
+    }
+}
+
+impl From<bool> for Fit {
+    fn from(fits: bool) -> Self {
+        match fits {
+            true => Self::Yes,
+            false => Self::No,
+        }
+    }
+}
+
+/// Judges values by parts of one schema.
+pub(super) struct Judge<'a> {
+    root: &'a Value,
+    /// How many schemas may still be looked at.
+    fuel: u32,
+    depth: u32,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(root: &'a Value) -> Self {
+        let (fuel, depth) = (FUEL, 0);
+        Self { root, fuel, depth }
+    }
+
+    pub(super) fn fits(&mut self, schema: &'a Value, value: &Value) -> Fit {
+        let rules = match schema {
+            Value::Bool(all) => return Fit::from(*all),
+            Value::Object(rules) => rules,
+            _ => return Fit::Unknown,
+        };
+        if self.fuel == 0 || self.depth == DEEPEST {
+            return Fit::Unknown;
+        }
+        self.fuel -= 1;
+        self.depth += 1;
+        let mut fit = Fit::Yes;
+        for (keyword, rule) in rules {
+            fit = fit.and(self.keeps(keyword, rule, rules, value));
+            if fit == Fit::No {
+                break;
+            }
+        }
+        self.depth -= 1;
+        fit
+    }
+
+    fn keeps(
+        &mut self,
+        keyword: &str,
+        rule: &'a Value,
+        rules: &'a Map<String, Value>,
+        value: &Value,
+    ) -> Fit {
+        match keyword {
+            "$ref" => match rule.as_str().and_then(|place| self.find(place)) {
+                Some(schema) => self.fits(schema, value),
+                None => Fit::Unknown,
+            },
+            "type" => typed(rule, value),
+            "const" => same(rule, value).into(),
+            "enum" => either(rule, |one| same(one, value).into()),
+            "allOf" => self.every(rule, value),
+            "anyOf" => either(rule, |one| self.fits(one, value)),
+            "oneOf" => self.exactly_one(rule, value),
+            "not" => self.fits(rule, value).not(),
+            "if" => self.in_case(rule, rules, value),
+            "then" | "else" => Fit::Yes,
+            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
+                bounded(keyword, rule, value.as_f64())
+            }
+            "minLength" | "maxLength" => {
+                let length = value.as_str().map(|text| text.chars().count());
+                sized(keyword, rule, length)
+            }
+            "minItems" | "maxItems" => sized(keyword, rule, value.as_array().map(Vec::len)),
+            "minProperties" | "maxProperties" => {
+                sized(keyword, rule, value.as_object().map(Map::len))
+            }
+            "required" => required(rule, value),
+            "properties" => self.properties(rule, value),
+            "additionalProperties" => self.additional(rule, rules, value),
+            "prefixItems" => self.first_items(rule, value),
+            "items" => self.items(rule, rules, value),
+            _ if ASSERTIONS.contains(&keyword) => Fit::Unknown,
+            // Words about the schema, which promise nothing about the value.
+            _ => Fit::Yes,
+        }
+    }
+
+    /// The part of the schema at `place`, which begins with `#`.
+    fn find(&self, place: &str) -> Option<&'a Value> {
+        let pointer = place.strip_prefix('#')?;
+        self.root.pointer(pointer)
+    }
+
+    fn every(&mut self, rule: &'a Value, value: &Value) -> Fit {
+        let Some(all) = rule.as_array() else {
+            return Fit::Unknown;
+        };
+        all.iter()
+            .fold(Fit::Yes, |fit, one| fit.and(self.fits(one, value)))
+    }
+
+    fn exactly_one(&mut self, rule: &'a Value, value: &Value) -> Fit {
+        let Some(all) = rule.as_array() else {
+            return Fit::Unknown;
+        };
+        let fits: Vec<_> = all.iter().map(|one| self.fits(one, value)).collect();
+        let count = |fit| fits.iter().filter(|one| **one == fit).count();
+        match (count(Fit::Yes), count(Fit::Unknown)) {
+            (1, 0) => Fit::Yes,
+            (0, 0) | (2.., _) => Fit::No,
+            (0 | 1, _) => Fit::Unknown,
+        }
+    }
+
+    fn in_case(&mut self, case: &'a Value, rules: &'a Map<String, Value>, value: &Value) -> Fit {
+        let branch = match self.fits(case, value) {
+            Fit::No => "else",
+            Fit::Unknown => return Fit::Unknown,
+            Fit::Yes => "then",
+        };
+        match rules.get(branch) {
+            Some(schema) => self.fits(schema, value),
+            None => Fit::Yes,
+        }
+    }
+
+    fn properties(&mut self, rule: &'a Value, value: &Value) -> Fit {
+        let (Some(rules), Some(members)) = (rule.as_object(), value.as_object()) else {
+            return Fit::Yes;
+        };
+        let both = |(name, schema): (&'a String, &'a Value)| Some((schema, members.get(name)?));
+        let mut both = rules.iter().filter_map(both);
+        both.try_fold(Fit::Yes, |fit, (schema, member)| {
+            unless_no(fit.and(self.fits(schema, member)))
+        })
+        .unwrap_or(Fit::No)
+    }
+
+    fn additional(&mut self, rule: &'a Value, rules: &'a Map<String, Value>, value: &Value) -> Fit {
+        let Some(members) = value.as_object() else {
+            return Fit::Yes;
+        };
+        let known = rules.get("properties").and_then(Value::as_object);
+        let mut others = members
+            .iter()
+            .filter(|(name, _)| !known.is_some_and(|known| known.contains_key(*name)));
+        // Which of them a pattern covers is not found out here.
+        if rules.contains_key("patternProperties") {
+            return match others.next() {
+                Some(_) => Fit::Unknown,
+                None => Fit::Yes,
+            };
+        }
+        others
+            .try_fold(Fit::Yes, |fit, (_, member)| {
+                unless_no(fit.and(self.fits(rule, member)))
+            })
+            .unwrap_or(Fit::No)
+    }
+
+    fn first_items(&mut self, rule: &'a Value, value: &Value) -> Fit {
+        let (Some(rules), Some(items)) = (rule.as_array(), value.as_array()) else {
+            return Fit::Yes;
+        };
+        let mut both = rules.iter().zip(items);
+        both.try_fold(Fit::Yes, |fit, (schema, item)| {
+            unless_no(fit.and(self.fits(schema, item)))
+        })
+        .unwrap_or(Fit::No)
+    }
+
+    fn items(&mut self, rule: &'a Value, rules: &'a Map<String, Value>, value: &Value) -> Fit {
+        let Some(items) = value.as_array() else {
+            return Fit::Yes;
+        };
+        let first = rules.get("prefixItems").and_then(Value::as_array);
+        let mut rest = items.iter().skip(first.map_or(0, Vec::len));
+        rest.try_fold(Fit::Yes, |fit, item| {
+            unless_no(fit.and(self.fits(rule, item)))
+        })
+        .unwrap_or(Fit::No)
+    }
+}
+
+/// Goes on unless it is settled.
+fn unless_no(fit: Fit) -> Option<Fit> {
+    (fit != Fit::No).then_some(fit)
+}
+
+fn either<'a>(rule: &'a Value, mut fits: impl FnMut(&'a Value) -> Fit) -> Fit {
+    let Some(all) = rule.as_array() else {
+        return Fit::Unknown;
+    };
+    let mut found = Fit::No;
+    for one in all {
+        found = found.or(fits(one));
+        if found == Fit::Yes {
+            break;
+        }
+    }
+    found
+}
+
+fn typed(rule: &Value, value: &Value) -> Fit {
+    let is = |name: &Value| {
+        let known = name.as_str().and_then(|name| is_of_type(value, name));
+        known.map_or(Fit::Unknown, Fit::from)
+    };
+    match rule {
+        Value::Array(_) => either(rule, is),
+        name => is(name),
+    }
+}
+
+fn bounded(keyword: &str, rule: &Value, value: Option<f64>) -> Fit {
+    let (Some(bound), Some(value)) = (rule.as_f64(), value) else {
+        return Fit::Yes;
+    };
+    Fit::from(match keyword {
+        "minimum" => value >= bound,
+        "maximum" => value <= bound,
+        "exclusiveMinimum" => value > bound,
+        _ => value < bound,
+    })
+}
+
+fn sized(keyword: &str, rule: &Value, size: Option<usize>) -> Fit {
+    let bound = rule.as_u64().and_then(|bound| usize::try_from(bound).ok());
+    let (Some(bound), Some(size)) = (bound, size) else {
+        return Fit::Yes;
+    };
+    Fit::from(match keyword.starts_with("min") {
+        true => size >= bound,
+        false => size <= bound,
+    })
+}
+
+fn required(rule: &Value, value: &Value) -> Fit {
+    let (Some(names), Some(members)) = (rule.as_array(), value.as_object()) else {
+        return Fit::Yes;
+    };
+    let mut names = names.iter().filter_map(Value::as_str);
+    names.all(|name| members.contains_key(name)).into()
+}
+
+/// Whether any part of `schema` is somewhere else.
+pub(super) fn has_foreign_reference(schema: &Value) -> bool {
+    match schema {
+        Value::Object(rules) => rules.iter().any(|(keyword, rule)| match rule {
+            Value::String(place) if keyword == "$ref" || keyword == "$dynamicRef" => {
+                !place.starts_with('#')
+            }
+            // These hold values, not schemas.
+            _ if matches!(&**keyword, "const" | "enum" | "default" | "examples") => false,
+            rule => has_foreign_reference(rule),
+        }),
+        Value::Array(all) => all.iter().any(has_foreign_reference),
+        _ => false,
+    }
+}
+
+/// Keywords that promise something which is not judged here, most of them
+/// because a pattern or a comparison of everything with everything can take
+/// any time.
+const ASSERTIONS: [&str; 13] = [
+    "$dynamicRef",
+    "$recursiveRef",
+    "contains",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "multipleOf",
+    "pattern",
+    "patternProperties",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "uniqueItems",
+];
+
+/// Enough for a result of megabytes, and over in a blink.
+const FUEL: u32 = 1_000_000;
+
+/// Deeper than any JSON that is read.
+const DEEPEST: u32 = 200;

@@ -1,0 +1,59 @@
+//! Whether a result is what its tool promised.
+//!
+//! The schema comes from the server, so it may be a trap: one of a few lines
+//! can ask for more work than there is time. Judging has a budget therefore,
+//! and three outcomes: it fits, it does not, or it was not found out. Only what
+//! certainly does not fit is refused.
+
+mod judge;
+mod value;
+
+use serde_json::Value;
+use sterna_protocol::json::{RawJson, RawObject};
+use thiserror::Error;
+
+use self::judge::{Fit, Judge};
+
+/// What a tool's structured content looks like.
+#[derive(Debug, PartialEq)]
+pub(crate) struct OutputSchema(Value);
+
+impl OutputSchema {
+    /// The schema as the server wrote it; `None` if it is no JSON that can be
+    /// held.
+    pub(crate) fn read(schema: &RawObject) -> Option<Self> {
+        schema.decode().ok().map(Self)
+    }
+
+    /// Refuses what does not fit.
+    pub(crate) fn check(&self, content: Option<&RawJson>) -> Result<(), Misfit> {
+        let content = content.ok_or(Misfit::Missing)?;
+        let content: Value = content.decode().map_err(|_| Misfit::Content)?;
+        // BASE-B16, BASE-B18: nothing is fetched, and nothing is taken for "anything goes".
+        if judge::has_foreign_reference(&self.0) {
+            return Err(Misfit::Foreign);
+        }
+        match Judge::new(&self.0).fits(&self.0, &content) {
+            Fit::No => Err(Misfit::Content),
+            Fit::Unknown => {
+                tracing::debug!("a structured result was not checked to its end");
+                Ok(())
+            }
+            Fit::Yes => Ok(()),
+        }
+    }
+}
+
+/// Why a result is not what its tool promised.
+#[derive(Debug, Error)]
+pub(crate) enum Misfit {
+    #[error("the structured content does not fit the tool's output schema")]
+    Content,
+    #[error("the tool's output schema refers to something outside of itself")]
+    Foreign,
+    #[error("the tool has an output schema, but the result has no structured content")]
+    Missing,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use sterna_protocol::json::{RawJson, RawObject};
+
+use super::*;
+
+/// How each value fares by the schema.
+#[track_caller]
+fn check(schema: &Value, values: &[Value], expected: Expect) {
+    let judged: String = values
+        .iter()
+        .map(|value| {
+            let fit = Judge::new(schema).fits(schema, value);
+            format!("{value} {fit:?}\n")
+        })
+        .collect();
+    expected.assert_eq(&judged);
+}
+
+fn output(schema: Value) -> OutputSchema {
+    let schema: RawObject = RawJson::from(schema).try_into().unwrap();
+    OutputSchema::read(&schema).unwrap()
+}
+
+#[test]
+fn types_bounds_and_members_are_judged() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "minLength": 2, "maxLength": 3},
+            "age": {"type": ["integer", "null"], "minimum": 0, "exclusiveMaximum": 150},
+            "tags": {"type": "array", "prefixItems": [{"const": "first"}],
+                "items": {"enum": [1, "a"]}, "maxItems": 3},
+        },
+        "required": ["name"],
+        "additionalProperties": {"type": "boolean"},
+    });
+    check(
+        &schema,
+        &[
+            json!({"name": "Ada", "age": 36.0, "tags": ["first", 1.0, "a"], "more": true}),
+            json!({"name": "ééé", "age": null}),
+            json!({"name": "A"}),
+            json!({"name": "Adam"}),
+            json!({"age": 36}),
+            json!({"name": "Ada", "age": 1.5}),
+            json!({"name": "Ada", "age": 150}),
+            json!({"name": "Ada", "tags": ["second"]}),
+            json!({"name": "Ada", "tags": ["first", 2]}),
+            json!({"name": "Ada", "more": 1}),
+            json!([]),
+        ],
+        expect![[r#"
+            {"name":"Ada","age":36.0,"tags":["first",1.0,"a"],"more":true} Yes
+            {"name":"ééé","age":null} Yes
+            {"name":"A"} No
+            {"name":"Adam"} No
+            {"age":36} No
+            {"name":"Ada","age":1.5} No
+            {"name":"Ada","age":150} No
+            {"name":"Ada","tags":["second"]} No
+            {"name":"Ada","tags":["first",2]} No
+            {"name":"Ada","more":1} No
+            [] No
+        "#]],
+    );
+}
+
+#[test]
+fn alternatives_and_conditions_are_judged() {
+    let schema = json!({
+        "$defs": {"even": {"enum": [0, 2, 4]}},
+        "allOf": [{"type": "number"}, {"not": {"const": 7}}],
+        "anyOf": [{"$ref": "#/$defs/even"}, {"minimum": 5}],
+        "oneOf": [{"maximum": 3}, {"minimum": 3}],
+        "if": {"minimum": 10}, "then": {"maximum": 20}, "else": true,
+    });
+    let values = [2, 3, 5, 7, 11, 21].map(|value| json!(value));
+    check(
+        &schema,
+        &values,
+        expect![[r#"
+            2 Yes
+            3 No
+            5 Yes
+            7 No
+            11 Yes
+            21 No
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_not_judged_is_neither_refused_nor_the_reason_to_refuse() {
+    let pattern = json!({"pattern": "^a"});
+    check(
+        &pattern,
+        &[json!("b")],
+        expect![[r#"
+        "b" Unknown
+    "#]],
+    );
+    let schema = json!({"not": pattern, "oneOf": [pattern, false]});
+    check(
+        &schema,
+        &[json!("b")],
+        expect![[r#"
+        "b" Unknown
+    "#]],
+    );
+    let certain = json!({"pattern": "^a", "type": "number"});
+    check(
+        &certain,
+        &[json!("b")],
+        expect![[r#"
+        "b" No
+    "#]],
+    );
+}
+
+#[test]
+fn a_schema_that_is_a_trap_takes_little_time() {
+    // Two of each of the next: a billion billion steps by itself.
+    let mut defs = serde_json::Map::new();
+    for level in 0..60 {
+        let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+        defs.insert(format!("d{level}"), json!({"allOf": [next, next]}));
+    }
+    let doubling = json!({"$defs": defs, "$ref": "#/$defs/d0"});
+    let circular = json!({"$ref": "#"});
+    let mutual = json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}]});
+    for schema in [doubling, circular, mutual] {
+        check(
+            &schema,
+            &[json!(1)],
+            expect![[r#"
+            1 Unknown
+        "#]],
+        );
+    }
+}
+
+#[test]
+fn a_reference_to_elsewhere_is_refused_and_never_followed() {
+    let content = RawJson::from(json!({}));
+    for place in [
+        "https://a.example/schema.json",
+        "other.json#/a",
+        "file:///etc/passwd",
+    ] {
+        let schema = output(json!({"properties": {"a": {"$ref": place}}}));
+        let error = schema.check(Some(&content)).unwrap_err();
+        expect!["the tool's output schema refers to something outside of itself"]
+            .assert_eq(&error.to_string());
+    }
+    let about = output(json!({"examples": [{"$ref": "https://a.example"}]}));
+    about.check(Some(&content)).unwrap();
+}

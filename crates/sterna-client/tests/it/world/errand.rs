@@ -1,0 +1,34 @@
+//! Tests that run themselves again in another process.
+
+/// What the other process is to do, if this is that process.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the parent speaks to it this way"
+)]
+pub(crate) fn errand() -> Option<String> {
+    std::env::var(ERRAND).ok()
+}
+
+/// Runs `test` in another process, which has to succeed.
+pub(crate) async fn send(test: &str, errand: &str, environment: &[(&str, &str)]) {
+    let mut child = tokio::process::Command::new(std::env::current_exe().unwrap());
+    for name in PROXIES {
+        child.env_remove(name).env_remove(name.to_lowercase());
+    }
+    let child = child
+        .args(["--exact", test, "--nocapture"])
+        .env(ERRAND, errand)
+        .envs(environment.iter().copied());
+    let ended = child.output().await.unwrap();
+    assert!(
+        ended.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&ended.stdout),
+        String::from_utf8_lossy(&ended.stderr)
+    );
+}
+
+const ERRAND: &str = "STERNA_TEST_ERRAND";
+
+/// What this machine says about proxies is not what a test is about.
+const PROXIES: [&str; 4] = ["ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];

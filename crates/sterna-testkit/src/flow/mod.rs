@@ -1,0 +1,364 @@
+//! A flow and everything around it, before it is run.
+
+mod answers;
+mod setting;
+
+use std::any::type_name;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use http::HeaderMap;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use sterna_flow::Handler;
+use sterna_server::auth::Caller;
+use sterna_server::{
+    Cx, IntoPromptResult, IntoResourceResult, IntoToolResult, Server, TaskMode, Tool, Uri,
+};
+
+use crate::answer::Script;
+use crate::check::{self, Checked};
+use crate::failure::Failure;
+use crate::play;
+use crate::round::Round;
+use crate::run::Run;
+use crate::wire::Target;
+use crate::world::{Give, MakeWorld};
+
+/// A handler under test: its arguments, the answers it gets, and the world it
+/// works on.
+///
+/// Nothing is kept between two [runs](Self::run). By default every request of a
+/// run goes to another replica, so nothing a handler keeps in memory survives.
+///
+/// # Examples
+///
+/// ```
+/// use sterna_server::{Cx, Refused};
+/// use sterna_testkit::Flow;
+///
+/// async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+///     let name: String = cx.ask("name", "Who are you?").await?;
+///     Ok(format!("Hello, {name}!"))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let flow = Flow::of(greet).answer("name", "Ada");
+///
+/// let run = flow.run().await;
+/// run.asked("name").in_round(1).saying("Who are you?");
+/// assert_eq!(run.text(), "Hello, Ada!");
+///
+/// flow.check().await;
+/// # }
+/// ```
+#[derive(Clone)]
+#[must_use = "a flow does nothing until it is run or checked"]
+pub struct Flow {
+    pub(crate) target: Target,
+    /// From which round on which build serves.
+    pub(crate) builds: Vec<(u32, Build)>,
+    pub(crate) args: Value,
+    pub(crate) way: Way,
+    pub(crate) capabilities: Value,
+    pub(crate) script: Script,
+    pub(crate) rounds: BTreeMap<u32, Round>,
+    pub(crate) replicas: Option<usize>,
+    pub(crate) states: Vec<Give>,
+    pub(crate) worlds: Vec<MakeWorld>,
+    pub(crate) caller: Option<Caller>,
+    pub(crate) headers: HeaderMap,
+    pub(crate) extensions: Vec<Extend>,
+    /// What cannot be written as JSON, and why.
+    pub(crate) unwritable: Option<String>,
+}
+
+/// Makes a server of one build.
+pub(crate) type Build = Arc<dyn Fn() -> Server + Send + Sync>;
+
+/// Puts something into the extensions of a request.
+pub(crate) type Extend = Arc<dyn Fn(&mut http::Extensions) + Send + Sync>;
+
+/// The ways in which a client can have a handler run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Way {
+    /// A session of 2025-11-25: the client is asked while it waits.
+    Legacy,
+    /// Requests of 2026-07-28: every question ends one.
+    #[default]
+    RoundTrips,
+    /// A task, whose journal is in a store.
+    Task,
+}
+
+impl Flow {
+    /// A tool with this handler, `async fn(Cx<'_>, A) -> R`.
+    pub fn of<H, A, R>(handler: H) -> Self
+    where
+        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Clone + Send + Sync + 'static,
+        A: JsonSchema + DeserializeOwned + Send + 'static,
+        R: IntoToolResult,
+    {
+        let name = name_of::<H>();
+        let build = tool(&name, 1, handler);
+        Self::new("tools/call", name, build)
+    }
+
+    /// A prompt with this handler, `async fn(Cx<'_>, A) -> R`.
+    pub fn of_prompt<H, A, R>(handler: H) -> Self
+    where
+        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Clone + Send + Sync + 'static,
+        A: JsonSchema + DeserializeOwned + Send + 'static,
+        R: IntoPromptResult,
+    {
+        let name = name_of::<H>();
+        let prompt = name.clone();
+        let build = move || server(1).prompt(&prompt, "Under test", handler.clone());
+        Self::new("prompts/get", name, Arc::new(build))
+    }
+
+    /// The resource `uri` with this handler, `async fn(Cx<'_>, Uri) -> R`.
+    pub fn of_resource<H, R>(uri: &str, handler: H) -> Self
+    where
+        H: for<'a> Handler<'a, Cx<'a>, Uri, Output = R> + Clone + Send + Sync + 'static,
+        R: IntoResourceResult,
+    {
+        let resource = uri.to_owned();
+        let build = move || server(1).resource(&resource, "resource", handler.clone());
+        Self::new("resources/read", uri.to_owned(), Arc::new(build))
+    }
+
+    /// The tool `name` of a whole server, with all its settings. `build` is
+    /// called for every replica; keys and store are the kit's.
+    ///
+    /// This is also the way to a low-level handler.
+    ///
+    /// ```
+    /// use sterna_server::{Cx, Server};
+    /// use sterna_testkit::Flow;
+    ///
+    /// async fn ping(_cx: Cx<'_>, (): ()) -> &'static str {
+    ///     "pong"
+    /// }
+    ///
+    /// fn server() -> Server {
+    ///     Server::new("pinger", "1.0.0").tool("ping", "Answers", ping)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// assert_eq!(Flow::on(server, "ping").run().await.text(), "pong");
+    /// # }
+    /// ```
+    pub fn on(build: impl Fn() -> Server + Send + Sync + 'static, name: &str) -> Self {
+        Self::new("tools/call", name.to_owned(), Arc::new(build))
+    }
+
+    /// The prompt `name` of a whole server.
+    pub fn on_prompt(build: impl Fn() -> Server + Send + Sync + 'static, name: &str) -> Self {
+        Self::new("prompts/get", name.to_owned(), Arc::new(build))
+    }
+
+    /// The resource `uri` of a whole server, which may follow a template.
+    pub fn on_resource(build: impl Fn() -> Server + Send + Sync + 'static, uri: &str) -> Self {
+        Self::new("resources/read", uri.to_owned(), Arc::new(build))
+    }
+
+    fn new(method: &'static str, name: String, build: Build) -> Self {
+        Self {
+            target: Target { method, name },
+            builds: vec![(1, build)],
+            args: json!({}),
+            way: Way::default(),
+            capabilities: json!({
+                "elicitation": {"form": {}, "url": {}},
+                "sampling": {},
+                "roots": {},
+            }),
+            script: Script::default(),
+            rounds: BTreeMap::new(),
+            replicas: None,
+            states: Vec::new(),
+            worlds: Vec::new(),
+            caller: None,
+            headers: HeaderMap::new(),
+            extensions: Vec::new(),
+            unwritable: None,
+        }
+    }
+
+    /// The arguments: anything that serializes to an object.
+    pub fn args(mut self, args: impl Serialize) -> Self {
+        self.args = self.write(args);
+        self
+    }
+
+    /// Runs in another way than in round trips.
+    pub fn way(mut self, way: Way) -> Self {
+        self.way = way;
+        self
+    }
+
+    /// Is served by another build from `round` on, as in the middle of a
+    /// deployment: a tool of the same name with this handler.
+    ///
+    /// ```
+    /// use sterna_server::{Cx, Refused};
+    /// use sterna_testkit::Flow;
+    ///
+    /// async fn old(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    ///     cx.ask("name", "Who are you?").await
+    /// }
+    ///
+    /// async fn new(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    ///     let name: String = cx.ask("name", "Who are you?").await?;
+    ///     let city: String = cx.ask("city", "Where do you live?").await?;
+    ///     Ok(format!("{name} of {city}"))
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let flow = Flow::of(old).upgrade(2, new);
+    /// let run = flow.answer("name", "Ada").answer("city", "London").run().await;
+    /// run.asked("city").in_round(2);
+    /// assert_eq!(run.text(), "Ada of London");
+    /// # }
+    /// ```
+    pub fn upgrade<H, A, R>(mut self, round: u32, handler: H) -> Self
+    where
+        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Clone + Send + Sync + 'static,
+        A: JsonSchema + DeserializeOwned + Send + 'static,
+        R: IntoToolResult,
+    {
+        let build = tool(&self.target.name, self.builds.len() + 1, handler);
+        self.builds.push((round, build));
+        self
+    }
+
+    /// As [`upgrade`](Self::upgrade), to another build of the whole server.
+    pub fn upgrade_to(
+        mut self,
+        round: u32,
+        build: impl Fn() -> Server + Send + Sync + 'static,
+    ) -> Self {
+        self.builds.push((round, Arc::new(build)));
+        self
+    }
+
+    /// Changes how the client behaves in `round`; the first is 1.
+    pub fn round(mut self, round: u32, change: impl FnOnce(Round) -> Round) -> Self {
+        let before = self.rounds.remove(&round).unwrap_or_default();
+        self.rounds.insert(round, change(before));
+        self
+    }
+
+    /// Runs it once.
+    ///
+    /// # Panics
+    ///
+    /// With a [`Failure`] if it asks what the script does not answer, or ends
+    /// without asking what the script answers.
+    pub async fn run(&self) -> Run {
+        match self.try_run().await {
+            Ok(run) => run,
+            Err(failure) => failure.raise(),
+        }
+    }
+
+    /// As [`run`](Self::run), for whoever wants to look at the failure.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] says what did not go by the script.
+    pub async fn try_run(&self) -> Result<Run, Failure> {
+        play::run(self).await
+    }
+
+    /// Runs it again and again, and has it interrupted in every way it can be.
+    ///
+    /// - **Double run**: every round is replayed twice without answers; it must
+    ///   ask the same and run nothing.
+    /// - **Crash everywhere**: the replica is dropped at every poll, and every
+    ///   response is lost; the client repeats its request to another one. The
+    ///   flow must end in the same way, and nothing may
+    ///   [happen](Self::world) twice.
+    /// - **Every way**: as a session of 2025-11-25, as a task, and sent from
+    ///   one replica to the next wherever it can be, it must ask, do and return
+    ///   the same.
+    ///
+    /// The client is a good one: [rounds](Self::round) are not changed.
+    ///
+    /// # Panics
+    ///
+    /// With the first [`Failure`].
+    pub async fn check(&self) -> Checked {
+        match self.try_check().await {
+            Ok(checked) => checked,
+            Err(failure) => failure.raise(),
+        }
+    }
+
+    /// As [`check`](Self::check), for whoever wants to look at the failure.
+    ///
+    /// # Errors
+    ///
+    /// The first [`Failure`].
+    pub async fn try_check(&self) -> Result<Checked, Failure> {
+        check::all(self).await
+    }
+
+    /// Which build serves `round`.
+    pub(crate) fn build_of(&self, round: u32) -> usize {
+        let begun = self.builds.iter().rposition(|(from, _)| *from <= round);
+        begun.unwrap_or_default()
+    }
+
+    fn write(&mut self, value: impl Serialize) -> Value {
+        serde_json::to_value(value).unwrap_or_else(|error| {
+            self.unwritable.get_or_insert_with(|| error.to_string());
+            Value::Null
+        })
+    }
+}
+
+impl fmt::Debug for Flow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Flow")
+            .field("target", &self.target.name)
+            .field("args", &self.args)
+            .finish_non_exhaustive()
+    }
+}
+
+fn tool<H, A, R>(name: &str, version: usize, handler: H) -> Build
+where
+    H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Clone + Send + Sync + 'static,
+    A: JsonSchema + DeserializeOwned + Send + 'static,
+    R: IntoToolResult,
+{
+    let name = name.to_owned();
+    Arc::new(move || {
+        let tool = Tool::new(&name, "Under test", handler.clone());
+        server(version).offer(tool.task(TaskMode::Optional))
+    })
+}
+
+fn server(version: usize) -> Server {
+    Server::new("testkit", version.to_string())
+}
+
+/// The name of a function, without where it is.
+fn name_of<H>() -> String {
+    let path = type_name::<H>();
+    let name = path.rsplit("::").next().unwrap_or_default();
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    match name.chars().all(fits) && !name.is_empty() {
+        true => name.to_owned(),
+        false => "handler".to_owned(),
+    }
+}

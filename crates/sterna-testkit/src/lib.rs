@@ -1,0 +1,76 @@
+//! Tests for handlers that ask.
+//!
+//! ```
+//! use sterna_server::{Cx, Refused};
+//! use sterna_testkit::Flow;
+//!
+//! async fn deploy(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+//!     let reason: String = cx.ask("reason", "Deploy to production: why?").await?;
+//!     Ok(format!("deployed: {reason}"))
+//! }
+//!
+//! # /*
+//! #[tokio::test]
+//! # */
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() { a_deployment_has_a_reason().await }
+//! async fn a_deployment_has_a_reason() {
+//!     let flow = Flow::of(deploy).answer("reason", "the tests are green");
+//!     let run = flow.run().await;
+//!     run.asked("reason").in_round(1).saying("Deploy to production: why?");
+//!     assert_eq!(run.text(), "deployed: the tests are green");
+//!     flow.check().await; // replayed, crashed everywhere, in every way
+//! }
+//! ```
+//!
+//! A [`Flow`] is a handler, its arguments and the answers it gets. Its
+//! [`run`](Flow::run) is played by the real server, in process: what the kit
+//! says is what goes over the wire. Its [`check`](Flow::check) finds what goes
+//! wrong in production only: a question that is another one on the next
+//! replica, an effect that happens twice when a response is lost, a handler
+//! that works in one protocol revision and not in the other.
+//!
+//! - [`Flow::world`] stands in for what is outside, and says what happened to
+//!   it.
+//! - [`Flow::round`] has the client misbehave: tamper, replay, come late,
+//!   answer in part, come as somebody else, never come back.
+//! - [`Flow::upgrade`] deploys another build in the middle.
+//! - [`Run`] has what was asked and done, and how it ended. When something is
+//!   wrong, a [`Failure`] shows all of it.
+//!
+//! The runtime is that of the test. With `#[tokio::test(start_paused = true)]`
+//! no timer is waited for; the server's clock follows that of tokio.
+//!
+//! `docs/testing-your-tools.md` is the guide.
+
+mod flow;
+mod round;
+
+mod run;
+
+mod failure;
+
+mod check;
+mod play;
+
+mod answer;
+mod backstage;
+mod clock;
+mod end;
+mod log;
+mod notes;
+mod show;
+mod stage;
+mod wire;
+mod world;
+
+pub use check::Checked;
+pub use failure::Failure;
+pub use flow::{Flow, Way};
+pub use round::Round;
+pub use run::{Asked, Run};
+
+/// The guide's tests compile as they are printed.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/testing-your-tools.md")]
+struct Guide;

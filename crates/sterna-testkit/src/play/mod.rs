@@ -1,0 +1,156 @@
+//! Playing a flow, in each of the ways a client can have it run.
+
+pub(crate) mod legacy;
+mod replay;
+pub(crate) mod rounds;
+pub(crate) mod task;
+
+use serde_json::Value;
+
+use crate::answer::{Script, plain};
+use crate::end::End;
+use crate::failure::Failure;
+use crate::flow::{Flow, Way};
+use crate::run::{Question, Run};
+use crate::show;
+use crate::stage::Stage;
+
+/// What is done to a flow while it is played.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Plan {
+    /// Whether the client behaves as the author says, or well.
+    pub(crate) is_scripted: bool,
+    /// The replica dies before this poll.
+    pub(crate) drop_at: Option<u32>,
+    /// The response of this round is lost.
+    pub(crate) lose: Option<u32>,
+    /// This round is replayed, and then it is over.
+    pub(crate) replay: Option<u32>,
+    pub(crate) shed: Shed,
+}
+
+/// When a replica sends a flow away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Shed {
+    Always,
+    /// From this poll on.
+    At(u32),
+    #[default]
+    Never,
+}
+
+/// Plays a flow as its author says.
+pub(crate) async fn run(flow: &Flow) -> Result<Run, Failure> {
+    if let Some(why) = &flow.unwritable {
+        let what = format!("an argument or an answer cannot be written as JSON: {why}");
+        return Err(Failure::new(what, Vec::new()));
+    }
+    match flow.way {
+        Way::RoundTrips => {
+            let plan = Plan {
+                is_scripted: true,
+                ..Plan::default()
+            };
+            rounds::play(flow, plan).await
+        }
+        Way::Legacy => {
+            let known = rounds::play(flow, Plan::default()).await?;
+            legacy::play(flow, &known).await
+        }
+        Way::Task => match task::play(flow, None).await? {
+            Some(run) => Ok(run),
+            None => {
+                let what = format!("`{}` does not run as a task", flow.target.name);
+                Err(Failure::new(what, Vec::new()).advising(NO_TASK))
+            }
+        },
+    }
+}
+
+const NO_TASK: &str =
+    "A tool runs as a task if it was made with `Tool::task`, and prompts and resources never do.";
+
+/// What a server says to a request.
+pub(crate) enum Said {
+    Asks {
+        questions: Vec<(String, Value)>,
+        state: Option<Value>,
+    },
+    Ends(End),
+}
+
+impl Said {
+    /// Reads the answer of a server to a request.
+    pub(crate) fn read(message: &Value) -> Self {
+        let Some(result) = message.get("result") else {
+            return Self::Ends(End::error(&message["error"]));
+        };
+        if result["resultType"] != "input_required" {
+            return Self::Ends(End::result(result.clone()));
+        }
+        Self::Asks {
+            questions: questions(result),
+            state: result.get("requestState").cloned(),
+        }
+    }
+}
+
+/// The questions in a result, by their keys.
+pub(crate) fn questions(result: &Value) -> Vec<(String, Value)> {
+    let requests = result["inputRequests"].as_object();
+    let requests = requests.into_iter().flatten();
+    requests
+        .map(|(key, request)| (key.clone(), request.clone()))
+        .collect()
+}
+
+/// The script has no answer to a question.
+pub(crate) fn unscripted(stage: &Stage<'_>, key: &str, request: &Value) -> Failure {
+    let name = &stage.flow.target.name;
+    let left: Vec<&str> = stage.flow.script.left().collect();
+    let script = match &left[..] {
+        [] => "The script answers nothing.".to_owned(),
+        left => format!("The script answers: {}.", left.join(", ")),
+    };
+    // Asked again, and not because the answer did not fit.
+    let message = request["params"]["message"].as_str().unwrap_or_default();
+    let is_reworded = plain(key) != key && !message.contains("The last answer was not accepted");
+    Failure::new(
+        format!("`{name}` asks `{key}`, and the script has no answer left to it"),
+        stage.notes.all(),
+    )
+    .advising(if is_reworded { replay::SAME } else { "" })
+    .with(format!("It {}.\n{script}", show::question(key, request)))
+}
+
+/// Ends a run, if its script has been played.
+pub(crate) fn finish(
+    stage: &Stage<'_>,
+    script: &Script,
+    questions: Vec<Question>,
+    end: End,
+    polls: u32,
+) -> Result<Run, Failure> {
+    let notes = stage.notes.all();
+    let name = &stage.flow.target.name;
+    let ambiguous = stage.store.ambiguous();
+    // Who does not know whether it has happened may well ask nothing more.
+    if end.uses_script()
+        && ambiguous.is_empty()
+        && let Some(key) = script.left().next()
+    {
+        let what = format!("`{name}` ended, and never asked for the answer to `{key}`");
+        return Err(Failure::new(what, notes));
+    }
+    Ok(Run {
+        target: name.clone(),
+        questions,
+        steps: stage.notes.steps_since(0),
+        effects: stage.effects(),
+        end,
+        rounds: stage.notes.rounds(),
+        notes,
+        polls,
+        ambiguous,
+    })
+}
