@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 use serde_json::json;
 
-use crate::good::{Post, call, message, weather};
+use crate::good::{Post, call, listen, weather};
 use crate::outcome::Outcome;
 use crate::subject::Subject;
 use crate::tally::Tally;
@@ -72,7 +72,7 @@ impl Suite<'_> {
         self.subject.must_be_well()
     }
 
-    /// A request whose length is told by `lines`, with another one behind it.
+    /// Shapes that two readers could read in two ways.
     fn smuggle(&mut self) -> Result<()> {
         let send = |wire: &mut Wire, shape: &[u8]| Ok(wire.send(shape)?);
         let chunked = "transfer-encoding: chunked";
@@ -185,8 +185,7 @@ impl Suite<'_> {
     /// Peers that let us speak and do not listen.
     fn never_read(&mut self) -> Result<()> {
         let good = weather().to_bytes();
-        let wish = json!({"notifications": {"toolsListChanged": true}});
-        let listen = Post::of(&message("deaf", "subscriptions/listen", wish)).to_bytes();
+        let listen = listen().to_bytes();
         self.row(
             "requests without end from a peer that never reads",
             [good.repeat(100)],

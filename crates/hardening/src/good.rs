@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::offers::RESOURCE;
+
 /// A POST that can be spoilt anywhere.
 #[derive(Clone, Debug)]
 pub(crate) struct Post {
@@ -76,6 +78,12 @@ pub(crate) fn call(id: &str, tool: &str, arguments: &Value) -> Value {
         "tools/call",
         json!({"name": tool, "arguments": arguments}),
     )
+}
+
+/// A subscription to what `shout` tells.
+pub(crate) fn listen() -> Post {
+    let wish = json!({"notifications": {"resourceSubscriptions": [RESOURCE]}});
+    Post::of(&message("listener", "subscriptions/listen", wish))
 }
 
 pub(crate) fn message(id: &str, method: &str, mut params: Value) -> Value {

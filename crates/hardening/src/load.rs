@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::good::{Post, call, message, weather};
+use crate::good::{Post, call, listen, weather};
 use crate::subject::Subject;
 
 /// Options of a server with room for everybody.
@@ -132,8 +132,7 @@ impl Load {
         subject: &Subject,
         heard: &Arc<AtomicU64>,
     ) -> Result<JoinSet<Result<()>>> {
-        let wish = json!({"notifications": {"toolsListChanged": true}});
-        let listen = Post::of(&message("listener", "subscriptions/listen", wish)).to_bytes();
+        let listen = listen().to_bytes();
         let ready = Arc::new(Semaphore::new(0));
         let mut listeners = JoinSet::new();
         for number in 0..self.listeners {
@@ -144,7 +143,7 @@ impl Load {
                 client.read_until(b"subscriptions/acknowledged").await?;
                 here.add_permits(1);
                 loop {
-                    client.read_until(b"tools/list_changed").await?;
+                    client.read_until(b"resources/updated").await?;
                     heard.fetch_add(1, Ordering::Relaxed);
                 }
             });

@@ -78,7 +78,7 @@ pub fn build(settings: &Settings, deeds: Deeds) -> Result<Service> {
         .tool("slow", "Takes its time", slow)
         .tool("shout", "Tells every listener, over and over", shout)
         .offer(review)
-        .resource("file:///project/src/main.rs", "main.rs", read)
+        .resource(RESOURCE, "main.rs", read)
         .build()?;
     let _ = changes.set(service.changes().clone());
     Ok(service)
@@ -122,7 +122,7 @@ struct Shout {
 async fn shout(cx: Cx<'_>, shout: Shout) -> Result<String, ToolError> {
     if let Some(changes) = cx.state::<Arc<OnceLock<Changes>>>().get() {
         for _ in 0..shout.times {
-            changes.tools();
+            changes.resource(RESOURCE);
         }
     }
     Ok("said".to_owned())
@@ -142,3 +142,6 @@ async fn review(_: Cx<'_>, review: Review) -> Result<String, RequestError> {
 async fn read(_: Cx<'_>, _: Uri) -> Result<String, RequestError> {
     Ok("fn main() {}".to_owned())
 }
+
+/// The resource that there is, and of which listeners hear.
+pub(crate) const RESOURCE: &str = "file:///project/src/main.rs";
