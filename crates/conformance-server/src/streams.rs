@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use sterna_flow::{Level, Progress};
-use sterna_server::{Cx, Refused, Server};
+use sterna_server::{Cx, Edit, Prompt, Refused, Server, Tool, ToolError};
 
 pub(crate) fn offer(server: Server) -> Server {
     server
@@ -61,12 +61,23 @@ async fn streaming(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     Ok(format!("confirmed: {}", confirmation.ok))
 }
 
-async fn tools(cx: Cx<'_>, (): ()) -> &'static str {
-    cx.request().changes().tools();
-    "The list of tools has changed."
+async fn tools(cx: Cx<'_>, (): ()) -> Result<&'static str, ToolError> {
+    let tool = Tool::new("test_tool_that_came", came(&cx), logging);
+    let edit = Edit::new().without_tool("test_tool_that_came").offer(tool);
+    cx.request().changes().update(edit)?;
+    Ok("The list of tools has changed.")
 }
 
-async fn prompts(cx: Cx<'_>, (): ()) -> &'static str {
-    cx.request().changes().prompts();
-    "The list of prompts has changed."
+async fn prompts(cx: Cx<'_>, (): ()) -> Result<&'static str, ToolError> {
+    let prompt = Prompt::new("test_prompt_that_came", came(&cx), logging);
+    let edit = Edit::new()
+        .without_prompt("test_prompt_that_came")
+        .offer(prompt);
+    cx.request().changes().update(edit)?;
+    Ok("The list of prompts has changed.")
+}
+
+/// Another description every time, so that the list is another.
+fn came(cx: &Cx<'_>) -> String {
+    format!("Came with the call {}", cx.uuid("turn"))
 }

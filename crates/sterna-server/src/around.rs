@@ -12,6 +12,7 @@ use crate::edge::clock;
 use crate::failure::Failure;
 use crate::handler::RequestError;
 use crate::rounds::Target;
+use crate::telemetry::flow_name;
 
 /// Sees every round of every tool, prompt and resource: its method, its
 /// target, who calls, which round of which flow it is, and how it ends.
@@ -91,10 +92,11 @@ impl RoundSeen<'_> {
         self.place.round
     }
 
-    /// The flow, the same in all its rounds.
+    /// A name of the flow, the same in all its rounds, and the one that spans
+    /// have as `sterna.flow.id`. It tells nothing about the flow's own id.
     #[must_use]
     pub fn flow(&self) -> String {
-        format!("{:032x}", u128::from_be_bytes(self.place.flow))
+        format!("{:032x}", u128::from_be_bytes(flow_name(self.place.flow)))
     }
 }
 
@@ -190,7 +192,7 @@ impl Inner {
             place: *place,
         };
         let took = clock::now().saturating_duration_since(self.start);
-        for hook in &self.core.hooks {
+        for hook in self.core.hooks.iter() {
             hook.after(&seen, ended, took);
         }
     }
@@ -217,7 +219,7 @@ pub(crate) fn may_go_on(
         request,
         place,
     };
-    for hook in &core.hooks {
+    for hook in core.hooks.iter() {
         hook.before(&seen).map_err(Failure::Handler)?;
     }
     Ok(())

@@ -6,39 +6,35 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use sterna_flow::{Engine, Limits};
 use sterna_protocol::implementation::Implementation;
-use sterna_protocol::legacy::InitializeResult;
 use sterna_protocol::meta::ResultMeta;
 use sterna_seal::{Budget, Lifetimes, Realm, SharedKeyring};
 
 use crate::around::Around;
+use crate::auth::Gate;
 use crate::changes::Changes;
 use crate::edge::Shutdown;
 use crate::legacy::Desk;
-use crate::modern::Lists;
 use crate::offer::{Extensions, Offers};
+use crate::server::{Profile, Shown};
 use crate::tasks::{TaskMode, Tasks};
 use crate::telemetry::Numbers;
 
-/// A server as it was built: it does not change while it runs.
+/// A server as one request sees it: it does not change while that is served.
+/// A server that changes has one of them after the other (see
+/// [`Current`](crate::current::Current)), which share all but what they offer.
+#[derive(Clone)]
 pub(crate) struct Core {
     pub(crate) info: Implementation,
-    pub(crate) offers: Offers,
-    pub(crate) extensions: Extensions,
-    /// The answer to `server/discover`.
-    pub(crate) discover: Bytes,
-    pub(crate) lists: Lists,
-    /// The answer to `initialize`, but for the revision.
-    pub(crate) hello: InitializeResult,
-    /// The lists as 2025-11-25 has them.
-    pub(crate) legacy_lists: Lists,
-    /// The lists as the revisions before have them.
-    pub(crate) older_lists: Lists,
+    pub(crate) profile: Arc<Profile>,
+    pub(crate) offers: Arc<Offers>,
+    pub(crate) extensions: Arc<Extensions>,
+    /// What is said about the offers.
+    pub(crate) shown: Arc<Shown>,
     /// Whether sessions of the older revisions are served.
     pub(crate) legacy: bool,
-    pub(crate) desk: Desk,
+    pub(crate) desk: Arc<Desk>,
     pub(crate) keys: Arc<SharedKeyring>,
     pub(crate) realm: Realm,
     pub(crate) lifetimes: Lifetimes,
@@ -59,9 +55,10 @@ pub(crate) struct Core {
     pub(crate) build: [u8; 8],
     pub(crate) overloaded: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     pub(crate) changes: Changes,
-    pub(crate) states: States,
-    pub(crate) hooks: Vec<Box<dyn Around>>,
-    pub(crate) numbers: Numbers,
+    pub(crate) states: Arc<States>,
+    pub(crate) gate: Gate,
+    pub(crate) hooks: Arc<[Box<dyn Around>]>,
+    pub(crate) numbers: Arc<Numbers>,
 }
 
 impl Core {
@@ -84,7 +81,7 @@ impl Core {
 
     /// Whether any call can become a task.
     pub(crate) fn runs_tasks(&self) -> bool {
-        self.tasks.is_some() && self.task_tools().next().is_some()
+        self.tasks.is_some() && self.offers.may_run_tasks()
     }
 
     /// Whether anything completes arguments (COMP-S1).

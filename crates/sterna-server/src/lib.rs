@@ -50,6 +50,7 @@ mod offer;
 mod around;
 mod changes;
 mod core;
+mod current;
 mod failure;
 mod legacy;
 mod modern;
@@ -64,7 +65,7 @@ pub mod flows;
 
 pub use around::{Around, RoundEnd, RoundSeen};
 pub use call::{Answers, Call, Request};
-pub use changes::Changes;
+pub use changes::{Changes, Edit};
 pub use cx::{Ask, Cx, Refused, Script};
 pub use form::NotAForm;
 pub use handler::{

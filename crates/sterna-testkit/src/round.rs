@@ -10,6 +10,29 @@ use sterna_server::auth::Caller;
 /// Made by [`Flow::round`](crate::Flow::round). A client that misbehaves talks
 /// to a server of 2026-07-28: in the other ways, and in the automatic checks,
 /// rounds are as the script has them.
+///
+/// # Examples
+///
+/// ```
+/// use sterna_server::{Cx, Refused};
+/// use sterna_testkit::{Flow, Round};
+///
+/// async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+///     let name: String = cx.ask("name", "Who are you?").await?;
+///     Ok(format!("Hello, {name}!"))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let flow = Flow::of(greet).answer("name", "Ada");
+///
+/// let run = flow.clone().round(2, Round::tampered).run().await;
+/// assert_eq!(run.text(), "-32602 Invalid or expired requestState");
+///
+/// let run = flow.round(2, |round| round.without("name")).run().await;
+/// assert_eq!((run.text().as_str(), run.rounds()), ("Hello, Ada!", 3));
+/// # }
+/// ```
 #[derive(Clone, Default)]
 #[must_use = "a round is changed by what is returned"]
 pub struct Round {

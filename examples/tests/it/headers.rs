@@ -28,11 +28,13 @@ macro_rules! examples {
 
 examples! {
     a_user_inside_axum_reaches_the_tool: "axum_login",
+    a_list_changes_while_the_server_runs: "changing",
     a_busy_instance_sends_its_flow_to_another: "load_shedding",
     a_low_level_handler_keeps_its_own_state: "low_level",
     progress_and_logs_arrive_before_the_result: "progress",
     a_flow_survives_the_deployment_of_another_build: "rolling_upgrade",
     a_client_starts_a_server_and_answers_it_on_its_standard_streams: "stdio",
     a_reader_hears_of_a_change_and_of_the_end: "subscriptions",
+    opentelemetry_sees_the_rounds_of_a_flow_as_one_trace: "telemetry",
     a_question_depends_on_the_answer_to_another: "update_work_item",
 }

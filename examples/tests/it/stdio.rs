@@ -141,3 +141,31 @@ fn what_is_no_message_is_answered_with_one() {
     while client.hear()["id"] != 1 {}
     assert!(client.end().is_empty());
 }
+
+/// Sends a signal as a terminal or an orchestrator would; the input stays open.
+fn interrupt(client: &Client, signal: &str) {
+    let id = client.child.id().to_string();
+    let sent = Command::new("kill").args([signal, &id]).status().unwrap();
+    assert!(sent.success());
+}
+
+#[test]
+fn a_server_that_is_told_to_leave_does_not_wait_for_its_input() {
+    for signal in ["-INT", "-TERM"] {
+        let mut client = Client::start();
+        client.request(1, "tools/call", &greet(json!({})));
+        assert_eq!(client.hear()["id"], 1);
+        interrupt(&client, signal);
+        assert!(client.child.wait().unwrap().success(), "{signal}");
+        assert!(next(&mut client.output).is_none());
+    }
+}
+
+#[test]
+fn a_server_that_is_told_to_leave_answers_what_it_was_asked() {
+    let mut client = Client::start();
+    ask_in_a_session(&mut client);
+    interrupt(&client, "-TERM");
+    while client.hear()["id"] != 1 {}
+    assert!(client.child.wait().unwrap().success());
+}

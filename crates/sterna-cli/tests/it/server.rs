@@ -14,8 +14,8 @@ use sterna_protocol::tool::CallToolResult;
 use sterna_seal::{Key, Keyring, SecretKey};
 use sterna_server::auth::{Gate, StaticTokens};
 use sterna_server::{
-    Answers, Call, Cx, Progress, Refused, RequestError, Script, Server, ServerConfig, TaskMode,
-    Tool, ToolError,
+    Answers, Call, Cx, Edit, Progress, Refused, RequestError, Script, Server, ServerConfig,
+    TaskMode, Tool, ToolError,
 };
 use sterna_store::{MemoryLimits, MemoryStore, UnixMillis};
 
@@ -44,7 +44,8 @@ pub(crate) fn start_with_tasks() -> String {
             .offer(task(Tool::new("publish", "Publishes a title", publish)))
             .offer(task(Tool::new("break", "Returns an error", fail)))
             .offer(task(Tool::new("stall", "Never ends", sleep)))
-            .tool("touch", "Says that the tools have changed", touch),
+            .tool("touch", "Adds a tool", touch)
+            .changing(),
     )
 }
 
@@ -207,7 +208,9 @@ async fn announce(cx: Cx<'_>, args: Publish) -> Result<String, ToolError> {
 }
 
 async fn touch(cx: Cx<'_>, (): ()) -> &'static str {
-    cx.request().changes().tools();
+    let tool = Tool::new("touched", "Came when it was called for", deploy);
+    let edit = Edit::new().offer(tool);
+    cx.request().changes().update(edit).unwrap();
     "touched"
 }
 

@@ -43,6 +43,16 @@ impl Gate {
         self.authenticator.as_deref()
     }
 
+    /// Whether lists leave out what a caller may not use.
+    pub(crate) fn hides(&self) -> bool {
+        self.authenticator.is_some() && self.scopes.hides()
+    }
+
+    /// Whether a request for `method` on `name` needs more than a caller.
+    pub(crate) fn guards(&self, method: &str, name: &str) -> bool {
+        self.authenticator.is_some() && !self.scopes.needed(method, Some(name)).is_empty()
+    }
+
     pub(crate) fn scopes(&self) -> &ScopePolicy {
         &self.scopes
     }

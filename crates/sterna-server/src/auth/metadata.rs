@@ -179,6 +179,7 @@ mod tests {
     #[test]
     fn an_audience_is_the_resource_and_nothing_near_it() {
         let root = ResourceUri::new("https://mcp.example.com/").unwrap();
+        assert_eq!(root.as_str(), "https://mcp.example.com");
         assert!(root.is_named_by("https://mcp.example.com"));
         assert!(root.is_named_by("https://mcp.example.com/"));
         assert!(!root.is_named_by("https://mcp.example.com/mcp"));

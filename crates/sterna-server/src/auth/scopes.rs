@@ -96,6 +96,7 @@ pub struct ScopePolicy {
     everywhere: Scopes,
     of_call: Option<Arc<OfCall>>,
     implied: BTreeMap<String, Scopes>,
+    hides: bool,
 }
 
 type OfCall = dyn Fn(&str, Option<&str>) -> Scopes + Send + Sync;
@@ -131,6 +132,22 @@ impl ScopePolicy {
             .0
             .extend(narrow.0);
         self
+    }
+
+    /// Leaves out of a caller's lists what its scopes are not enough for.
+    ///
+    /// Without it everybody sees whole lists, and a call that needs more is
+    /// refused with a challenge that names the scopes: a client cannot step up
+    /// for what it has never seen. So hide what a caller is not to know of, and
+    /// nothing that it could be granted.
+    #[must_use]
+    pub fn hiding(mut self) -> Self {
+        self.hides = true;
+        self
+    }
+
+    pub(super) fn hides(&self) -> bool {
+        self.hides
     }
 
     /// Everything one request needs, so that a challenge can name it at once

@@ -61,6 +61,15 @@ impl<'a, T: Send + 'static> Ask<'a, T> {
         self.or_deny()
     }
 
+    /// Takes what an argument of the call says if the client cannot be asked.
+    /// An argument that says nothing is no fallback.
+    pub fn fallback_to(self, argument: Option<T>) -> Self {
+        match argument {
+            Some(value) => self.fallback(value),
+            None => self,
+        }
+    }
+
     /// Goes on with [`Refused::CannotAsk`] if the client cannot be asked.
     pub fn or_deny(self) -> Self {
         self.has_fallback.store(true, Ordering::Relaxed);

@@ -21,8 +21,8 @@ pub(crate) fn wall() -> SystemTime {
 /// the server seals, opens and expires inside is dated by `wall`.
 ///
 /// It reaches what is polled as part of `future`, such as a call of a
-/// [`Service::into_tower`](crate::Service::into_tower), and not the tasks that
-/// it spawns.
+/// [`Service::into_tower`](crate::Service::into_tower), and the jobs of
+/// [`Service::work`](crate::Service::work), but no other task that it spawns.
 ///
 /// # Cancel safety
 ///

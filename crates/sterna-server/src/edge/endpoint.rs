@@ -71,7 +71,13 @@ pub struct Inbound {
 impl Inbound {
     /// A message that came as a line, from a caller that did not come through
     /// the edge.
-    pub(crate) fn of_line(head: Parts, body: Bytes, deadline: Instant, shutdown: Shutdown) -> Self {
+    pub(crate) fn of_line(
+        head: Parts,
+        body: Bytes,
+        deadline: Instant,
+        shutdown: Shutdown,
+        limits: &Limits,
+    ) -> Self {
         Self {
             head,
             body,
@@ -81,7 +87,7 @@ impl Inbound {
             patience: Duration::MAX,
             deadline,
             shutdown,
-            event_bytes: Limits::default().event_bytes,
+            event_bytes: limits.event_bytes,
         }
     }
 

@@ -73,6 +73,7 @@ pub use health::{Check, Checking, Health, Probes};
 pub use metrics::{Counter, Gauge, Histogram, Registry};
 pub use outbox::{Inbox, Outbox, PushError, outbox};
 pub use pass::Pass;
+pub(crate) use rate::Allowance;
 pub use refusal::Refusal;
 pub use serve::Drained;
 pub use service::{Edge, Peer};

@@ -43,6 +43,20 @@ impl Pass {
         &self.caller
     }
 
+    /// Whether lists leave out what the caller may not use.
+    pub(crate) fn hides(&self) -> bool {
+        let rules = self.rules.as_ref();
+        rules.is_some_and(|(_, rules)| rules.gate().hides())
+    }
+
+    /// What the request came over, in OpenTelemetry's words.
+    pub(crate) fn transport(&self) -> &'static str {
+        match self.rules {
+            Some(_) => "tcp",
+            None => "pipe",
+        }
+    }
+
     /// Whether the caller's scopes are enough for `method` on `name`.
     ///
     /// # Errors

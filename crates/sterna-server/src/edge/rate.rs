@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::clock;
 use super::config::{Rate, Rates};
 use crate::auth::Principal;
 
@@ -84,6 +85,22 @@ impl Pair {
             Some(buckets) => buckets.charge(key, cost, now),
             None => Ok(()),
         }
+    }
+}
+
+/// One allowance, whoever it is that takes from it.
+#[derive(Debug)]
+pub(crate) struct Allowance(Buckets);
+
+impl Allowance {
+    pub(crate) fn new(rate: Rate) -> Self {
+        // Nobody is remembered, so all share one bucket.
+        Self(Buckets::new(rate, 0, clock::now()))
+    }
+
+    /// Takes one, if there is one.
+    pub(crate) fn take(&self, now: Instant) -> bool {
+        self.0.charge(0, 1, now).is_ok()
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use http::HeaderMap;
 use http::request::Parts;
+use sterna_protocol::http::decode_value;
 
 use super::before::before;
 use super::clock;
@@ -85,9 +86,11 @@ impl Rules {
     /// The scopes to tell a caller to get, judging by what the headers say it
     /// asks for. Advice only: what is granted is judged by the body.
     fn advised(&self, headers: &HeaderMap) -> Scopes {
-        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let text = |name| headers.get(name).and_then(|value| decode_value(value).ok());
         let method = text("mcp-method").unwrap_or_default();
-        self.gate.scopes().needed(method, text("mcp-name"))
+        // AUTH-S2: the same scopes as the body would lead to, however it is spelled here.
+        let name = text("mcp-name");
+        self.gate.scopes().needed(&method, name.as_deref())
     }
 
     fn deny(&self, denied: Denied, needed: &Scopes) -> Refusal {

@@ -14,7 +14,7 @@ use super::live::Answered;
 use super::session::Session;
 use super::{FromClient, refuse};
 use crate::core::Core;
-use crate::edge::{EdgeBody, Inbound, outbox, reply};
+use crate::edge::{EdgeBody, Inbound, reply};
 use crate::modern::Answer;
 use crate::tasks::store_failed;
 
@@ -30,7 +30,8 @@ pub(super) async fn answer(
         _ => return refuse(StatusCode::BAD_REQUEST, "Invalid batch"),
     };
     let accepts = inbound.accepts;
-    let (outbox, inbox) = outbox(dispatch::BUFFER);
+    let (outbox, inbox) = inbound.outbox();
+    let patience = inbound.patience;
     let post = Post::new(core, inbound, session, outbox);
     let mut work = Vec::new();
     for message in messages {
@@ -44,7 +45,7 @@ pub(super) async fn answer(
     if !accepts.events() {
         return document(work.await);
     }
-    reply::running(work, inbox, dispatch::PATIENCE, document, events).await
+    reply::running(work, inbox, patience, document, events).await
 }
 
 /// Takes one message of a batch in; `Some` if it is to be answered.

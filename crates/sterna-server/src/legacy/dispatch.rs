@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 use http::{Extensions, Response, StatusCode};
@@ -17,7 +17,7 @@ use super::session::Session;
 use super::{calls, letters, line, tasks};
 use crate::auth::Caller;
 use crate::core::Core;
-use crate::edge::{Accepts, EdgeBody, Inbound, Outbox, Pass, Shutdown, outbox, reply};
+use crate::edge::{Accepts, EdgeBody, Inbound, Outbox, Pass, Shutdown, reply};
 use crate::failure::Failure;
 use crate::modern::{Answer, complete, page};
 use crate::rounds::Wanted;
@@ -49,7 +49,8 @@ pub(super) async fn request(
     request: ClientRequest,
 ) -> Response<EdgeBody> {
     let accepts = inbound.accepts;
-    let (outbox, inbox) = outbox(BUFFER);
+    let (outbox, inbox) = inbound.outbox();
+    let patience = inbound.patience;
     let post = Post::new(core, inbound, session, outbox);
     let work: Work = Box::pin(serve(post, id, request));
     let plain = move |answer: Option<Answer>| match answer {
@@ -59,7 +60,7 @@ pub(super) async fn request(
     if !accepts.events() {
         return plain(work.await);
     }
-    reply::running(work, inbox, PATIENCE, plain, last).await
+    reply::running(work, inbox, patience, plain, last).await
 }
 
 /// The answer as the last event; a comment if there is none.
@@ -89,7 +90,14 @@ pub(super) async fn serve(post: Post, id: RequestId, request: ClientRequest) -> 
         let failure = Failure::Forbidden(Box::new(refusal));
         return Some(Answer::failed(Some(&id), &failure));
     }
-    let operation = Operation::begin(&post.core, method, name, &id, &post.session.version);
+    let operation = Operation::begin(
+        &post.core,
+        &post.pass,
+        method,
+        name,
+        &id,
+        &post.session.version,
+    );
     let answering = async {
         let answer = answer(post, id, request).await;
         let ended = answer.as_ref().map(Answer::ended);
@@ -103,8 +111,8 @@ async fn answer(post: Post, id: RequestId, request: ClientRequest) -> Option<Ans
     let method = request.method().as_str();
     let core = Arc::clone(&post.core);
     let lists = match post.session.version < ProtocolVersion::V2025_11_25 {
-        true => &core.older_lists,
-        false => &core.legacy_lists,
+        true => &core.shown.older_lists,
+        false => &core.shown.legacy_lists,
     };
     let answered = match request {
         ClientRequest::CallTool(params) => {
@@ -161,21 +169,21 @@ async fn answer(post: Post, id: RequestId, request: ClientRequest) -> Option<Ans
             }
             Ok(empty(&id))
         }
-        ClientRequest::ListTools(params) if !core.offers.tools.is_empty() => {
+        ClientRequest::ListTools(params) if core.offers.has_tools() => {
             let cursor = params.and_then(|params| params.cursor);
-            page(&core, &id, &lists.tools, method, cursor)
+            page(&core, &post.pass, &id, &lists.tools, method, cursor)
         }
-        ClientRequest::ListPrompts(params) if !core.offers.prompts.is_empty() => {
+        ClientRequest::ListPrompts(params) if core.offers.has_prompts() => {
             let cursor = params.and_then(|params| params.cursor);
-            page(&core, &id, &lists.prompts, method, cursor)
+            page(&core, &post.pass, &id, &lists.prompts, method, cursor)
         }
         ClientRequest::ListResources(params) if core.has_resources() => {
             let cursor = params.and_then(|params| params.cursor);
-            page(&core, &id, &lists.resources, method, cursor)
+            page(&core, &post.pass, &id, &lists.resources, method, cursor)
         }
         ClientRequest::ListResourceTemplates(params) if core.has_resources() => {
             let cursor = params.and_then(|params| params.cursor);
-            page(&core, &id, &lists.templates, method, cursor)
+            page(&core, &post.pass, &id, &lists.templates, method, cursor)
         }
         ClientRequest::CompleteArgument(params) if core.completes() => {
             let (reference, context) = (params.reference, params.context);
@@ -248,10 +256,3 @@ pub(super) fn unreadable(error: &DecodeError, body: &[u8], accepts: Accepts) -> 
         .expect("an error holds JSON only");
     reply::json(StatusCode::BAD_REQUEST, message)
 }
-
-/// What a reader of progress and questions may lag behind.
-pub(super) const BUFFER: usize = 256 << 10;
-
-/// How long a silent call is waited for before its answer becomes a stream,
-/// which comments keep alive. Far below the minute of common proxies.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);

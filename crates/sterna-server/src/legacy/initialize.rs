@@ -42,7 +42,7 @@ fn open(
         .into_iter()
         .find(|known| *known == params.protocol_version)
         .unwrap_or(ProtocolVersion::V2025_11_25);
-    let mut operation = Operation::begin(core, "initialize", None, &id, &version);
+    let mut operation = Operation::begin(core, &inbound.pass, "initialize", None, &id, &version);
     let agreed = Agreed {
         capabilities: of_revision(&version, (&params.capabilities).into()),
         client: params.client_info,
@@ -65,7 +65,7 @@ fn open(
 
 /// What this server offers, as far as the revision has it.
 fn hello(core: &Core, inbound: &Inbound, version: ProtocolVersion) -> InitializeResult {
-    let mut result = core.hello.clone();
+    let mut result = core.shown.hello.clone();
     if version < ProtocolVersion::V2025_11_25 {
         result.capabilities.tasks = None;
     }

@@ -19,9 +19,11 @@ pub(super) fn open(core: &Arc<Core>, inbound: &Inbound, session: &Session) -> Re
         return refuse(StatusCode::SERVICE_UNAVAILABLE, "Too many sessions");
     };
     let shutdown = inbound.shutdown.clone();
+    let (outbox, inbox) = inbound.outbox();
+    core.changes.attend(live, outbox);
     reply::listening(Stream {
         opened: false,
-        inbox: core.changes.attend(live),
+        inbox,
         leaving: Box::pin(async move { shutdown.begun().await }),
     })
 }

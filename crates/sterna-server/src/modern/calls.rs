@@ -1,7 +1,6 @@
 //! The three requests that may take several rounds (MRTR-S1).
 
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::Response;
@@ -21,7 +20,7 @@ use super::write::Answer;
 use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
 use crate::cx::Posed;
-use crate::edge::{EdgeBody, Inbound, outbox, reply};
+use crate::edge::{EdgeBody, Inbound, Pass, reply};
 use crate::failure::Failure;
 use crate::handler::Way;
 use crate::rounds::{Played, Reporter, Retry, Round, Wanted};
@@ -37,7 +36,7 @@ pub(super) async fn tool(
     let wanted = match Wanted::tool(&core, params.name, params.arguments) {
         Ok(wanted) => wanted,
         Err(failure) => {
-            let answer = early(&core, "tools/call", id, &params.meta, failure);
+            let answer = early::<CallToolResult>(&core, &inbound.pass, id, &params.meta, failure);
             return answer.plain(inbound.accepts);
         }
     };
@@ -47,7 +46,7 @@ pub(super) async fn tool(
     let wish = match tasks::wish(&core, plan.mode, capabilities, &params.extra) {
         Ok(wish) => wish,
         Err(failure) => {
-            let answer = early(&core, "tools/call", id, &params.meta, failure);
+            let answer = early::<CallToolResult>(&core, &inbound.pass, id, &params.meta, failure);
             return answer.plain(inbound.accepts);
         }
     };
@@ -58,7 +57,8 @@ pub(super) async fn tool(
     {
         let tool = Some(wanted.target.name.as_str());
         let version = &params.meta.protocol_version;
-        let mut operation = Operation::begin(&core, "tools/call", tool, &id, version);
+        let mut operation =
+            Operation::begin(&core, &inbound.pass, "tools/call", tool, &id, version);
         let opening = Opening {
             caller: inbound.pass.caller(),
             meta: params.meta,
@@ -140,13 +140,16 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
     let wanted = match wanted {
         Ok(wanted) => wanted,
         Err(failure) => {
-            let answer = early(&core, T::METHOD, id, &sent.meta, failure);
+            let answer = early::<T>(&core, &inbound.pass, id, &sent.meta, failure);
             return answer.plain(inbound.accepts);
         }
     };
     let target = &wanted.target;
     let version = &sent.meta.protocol_version;
-    let operation = Operation::begin(&core, target.method, Some(&target.name), &id, version);
+    let (pass, name) = (&inbound.pass, Some(target.name.as_str()));
+    let operation = Operation::begin(&core, pass, target.method, name, &id, version);
+    let (outbox, inbox) = inbound.outbox();
+    let patience = inbound.patience;
     let Inbound {
         head,
         pass,
@@ -155,7 +158,6 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
         shutdown,
         ..
     } = inbound;
-    let (outbox, inbox) = outbox(BUFFER);
     let reporter = Reporter::new(&sent.meta, outbox).filter(|_| accepts.events());
     let traceparent = sent.meta.traceparent.clone();
     let request = Request::new(Facts {
@@ -190,7 +192,7 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
     reply::running(
         call,
         inbox,
-        PATIENCE,
+        patience,
         move |answer| answer.plain(accepts),
         Answer::event,
     )
@@ -276,14 +278,14 @@ impl MayFail for ReadResourceResult {
 }
 
 /// Answers a call that fails before it begins, and has it seen.
-fn early(
+fn early<T: MayFail>(
     core: &Arc<Core>,
-    method: &'static str,
+    pass: &Pass,
     id: RequestId,
     meta: &RequestMeta,
     failure: Failure,
 ) -> Answer {
-    let mut operation = Operation::begin(core, method, None, &id, &meta.protocol_version);
+    let mut operation = Operation::begin(core, pass, T::METHOD, None, &id, &meta.protocol_version);
     let answer = failed(core, id, failure);
     operation.end(answer.ended());
     answer
@@ -363,8 +365,12 @@ pub(crate) fn keep_promise(
     })
 }
 
-fn finish_resource(core: &Core, _: &str, result: &mut ReadResourceResult) -> Result<(), Failure> {
+fn finish_resource(core: &Core, uri: &str, result: &mut ReadResourceResult) -> Result<(), Failure> {
     sign(core, &mut result.meta);
+    // CACHE-S4: whatever the author says of what not everybody may read.
+    if core.gate.guards("resources/read", uri) {
+        result.cache_scope = Some(CacheScope::Private);
+    }
     // CACHE-S1: what says nothing is stale on arrival and nobody else's.
     result.ttl_ms.get_or_insert_default();
     result.cache_scope.get_or_insert(CacheScope::Private);
@@ -378,10 +384,3 @@ fn sign(core: &Core, meta: &mut Option<ResultMeta>) {
         meta.server_info = Some(core.info.clone());
     }
 }
-
-/// What a reader of progress may lag behind.
-const BUFFER: usize = 64 << 10;
-
-/// How long a silent call is waited for before its answer becomes a stream,
-/// which comments keep alive. Far below the minute of common proxies.
-const PATIENCE: Duration = Duration::from_secs(10);

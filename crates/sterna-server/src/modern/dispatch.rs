@@ -39,8 +39,9 @@ pub(super) async fn dispatch(
         ClientRequest::CallTool(_)
         | ClientRequest::GetPrompt(_)
         | ClientRequest::ReadResource(_) => None,
-        other => watch(&core, other, &id),
+        other => watch(&core, &inbound.pass, other, &id),
     };
+    let (lists, pass) = (&core.shown.lists, &inbound.pass);
     let answered = match request {
         ClientRequest::CallTool(params) => return calls::tool(core, inbound, id, params).await,
         ClientRequest::GetPrompt(params) => return calls::prompt(core, inbound, id, params).await,
@@ -53,18 +54,18 @@ pub(super) async fn dispatch(
             }
             return listen::listen(&core, &inbound, id, params).await;
         }
-        ClientRequest::Discover(_) => Ok(Answer::cached(&id, &[&core.discover])),
-        ClientRequest::ListTools(params) if !core.offers.tools.is_empty() => {
-            page(&core, &id, &core.lists.tools, method, params.cursor)
+        ClientRequest::Discover(_) => Ok(Answer::cached(&id, &[&core.shown.discover])),
+        ClientRequest::ListTools(params) if core.offers.has_tools() => {
+            page(&core, pass, &id, &lists.tools, method, params.cursor)
         }
-        ClientRequest::ListPrompts(params) if !core.offers.prompts.is_empty() => {
-            page(&core, &id, &core.lists.prompts, method, params.cursor)
+        ClientRequest::ListPrompts(params) if core.offers.has_prompts() => {
+            page(&core, pass, &id, &lists.prompts, method, params.cursor)
         }
         ClientRequest::ListResources(params) if core.has_resources() => {
-            page(&core, &id, &core.lists.resources, method, params.cursor)
+            page(&core, pass, &id, &lists.resources, method, params.cursor)
         }
         ClientRequest::ListResourceTemplates(params) if core.has_resources() => {
-            page(&core, &id, &core.lists.templates, method, params.cursor)
+            page(&core, pass, &id, &lists.templates, method, params.cursor)
         }
         ClientRequest::CompleteArgument(params) if core.completes() => {
             let CompleteRequestParams {
@@ -73,7 +74,7 @@ pub(super) async fn dispatch(
                 context,
                 ..
             } = params;
-            complete(&core, &inbound.pass, reference, argument, context)
+            complete(&core, pass, reference, argument, context)
                 .await
                 .map(|mut result| {
                     result.meta = Some(core.result_meta());
@@ -93,6 +94,7 @@ pub(super) async fn dispatch(
 /// Watches a request from here to its answer.
 pub(super) fn watch(
     core: &Arc<Core>,
+    pass: &Pass,
     request: &ClientRequest,
     id: &RequestId,
 ) -> Option<Operation> {
@@ -100,6 +102,7 @@ pub(super) fn watch(
     let method = request.method().as_str();
     Some(Operation::begin(
         core,
+        pass,
         method,
         None,
         id,
@@ -119,11 +122,25 @@ fn name_of(request: &ClientRequest) -> Option<&str> {
 /// One page of a list as an answer.
 pub(crate) fn page(
     core: &Core,
+    pass: &Pass,
     id: &RequestId,
     list: &List,
     method: &'static str,
     cursor: Option<String>,
 ) -> Result<Answer, Failure> {
+    let visible;
+    let list = if pass.hides() {
+        // TOOL-S2, PROMPT-S2, RES-S2
+        let used_by = match method {
+            "prompts/list" => "prompts/get",
+            "tools/list" => "tools/call",
+            _ => "resources/read",
+        };
+        visible = list.only(|name| pass.may(used_by, Some(name)).is_ok());
+        &visible
+    } else {
+        list
+    };
     let (page, next) = list.page(core, method, cursor.as_deref())?;
     Ok(match next {
         None => Answer::cached(id, &[page, b"}"]),

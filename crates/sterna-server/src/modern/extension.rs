@@ -31,7 +31,8 @@ pub(super) async fn serve(
     let accepts = inbound.accepts;
     let deadline = inbound.deadline;
     let version = ProtocolVersion::V2026_07_28;
-    let operation = Operation::begin(&core, method.to_owned(), None, &id, &version);
+    let pass = &inbound.pass;
+    let operation = Operation::begin(&core, pass, method.to_owned(), None, &id, &version);
     let serving = tokio::time::timeout_at(deadline.into(), result(core, inbound, method));
     let answering = async {
         let answer = match serving.await.unwrap_or(Err(Failure::TimedOut)) {

@@ -51,7 +51,8 @@ pub(super) async fn listen(
             Err(failure) => return Answer::failed(Some(&id), &failure).plain(inbound.accepts),
         }
     }
-    let inbox = core.changes.subscribe(id.clone(), filter.clone());
+    let (outbox, inbox) = inbound.outbox();
+    core.changes.subscribe(id.clone(), filter.clone(), outbox);
     // SUB-S2: the acknowledgement comes first.
     let acknowledged = SubscriptionsAcknowledgedNotificationParams::new(id.clone(), filter);
     let acknowledged = event("notifications/subscriptions/acknowledged", &acknowledged);
@@ -72,15 +73,12 @@ pub(super) async fn listen(
 impl Core {
     /// The part of a filter that this server keeps (SUB-S5).
     fn honoured(&self, wanted: SubscriptionFilter) -> SubscriptionFilter {
+        let lists_change = |_: &bool| self.offers.changing;
         let has_resources = self.has_resources();
         let mut filter = SubscriptionFilter::default();
-        filter.tools_list_changed = wanted
-            .tools_list_changed
-            .filter(|_| !self.offers.tools.is_empty());
-        filter.prompts_list_changed = wanted
-            .prompts_list_changed
-            .filter(|_| !self.offers.prompts.is_empty());
-        filter.resources_list_changed = wanted.resources_list_changed.filter(|_| has_resources);
+        filter.tools_list_changed = wanted.tools_list_changed.filter(lists_change);
+        filter.prompts_list_changed = wanted.prompts_list_changed.filter(lists_change);
+        filter.resources_list_changed = wanted.resources_list_changed.filter(lists_change);
         filter.resource_subscriptions = wanted.resource_subscriptions.filter(|_| has_resources);
         filter
     }

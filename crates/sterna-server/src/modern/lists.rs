@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use ring::digest::{SHA256, digest};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use sterna_protocol::caching::Cacheable;
 use sterna_protocol::caching::Caching;
 use sterna_protocol::discover::DiscoverResult;
@@ -39,7 +39,7 @@ impl Lists {
         page: usize,
         meta: &ResultMeta,
     ) -> Self {
-        let write = |member, items| List::write(member, items, page, &modern(caching, meta));
+        let write = |member, items| List::write(Frame::modern(member, caching, meta), items, page);
         Self::of(offers, |entry| Some(value(&entry.wire)), write)
     }
 
@@ -51,7 +51,7 @@ impl Lists {
         page: usize,
         meta: &ResultMeta,
     ) -> Self {
-        let write = |member, items| List::write(member, items, page, &modern(caching, meta));
+        let write = |member, items| List::write(Frame::modern(member, caching, meta), items, page);
         Self::of(offers, with_execution, write)
     }
 
@@ -73,10 +73,11 @@ impl Lists {
         page: usize,
         tool: impl Fn(&ToolEntry) -> Option<Value>,
     ) -> Self {
-        let plain = |items, member: &str| Map::from_iter([(member.to_owned(), items)]);
-        let write = |member, mut items: Vec<Value>| {
-            items.iter_mut().for_each(without_odd_output);
-            List::write(member, items, page, &plain)
+        let write = |member, mut items: Vec<Named>| {
+            items
+                .iter_mut()
+                .for_each(|(_, tool)| without_odd_output(tool));
+            List::write(Frame::plain(member), items, page)
         };
         Self::of(offers, tool, write)
     }
@@ -84,34 +85,21 @@ impl Lists {
     fn of(
         offers: &Offers,
         tool: impl Fn(&ToolEntry) -> Option<Value>,
-        write: impl Fn(&'static str, Vec<Value>) -> List,
+        write: impl Fn(&'static str, Vec<Named>) -> List,
     ) -> Self {
+        let tools = offers.tools.iter();
+        let tools = tools.filter_map(|one| Some((one.wire.name.clone(), tool(one)?)));
+        let prompts = offers.prompts.iter();
+        let prompts = prompts.map(|one| (one.wire.name.clone(), value(&one.wire)));
+        let resources = offers.resources.iter();
+        let resources = resources.map(|one| (one.wire.uri.clone(), value(&one.wire)));
+        let templates = offers.templates.iter();
+        let templates = templates.map(|one| (one.wire.uri_template.clone(), value(&one.wire)));
         Self {
-            tools: write("tools", offers.tools.iter().filter_map(tool).collect()),
-            prompts: write(
-                "prompts",
-                offers
-                    .prompts
-                    .iter()
-                    .map(|prompt| value(&prompt.wire))
-                    .collect(),
-            ),
-            resources: write(
-                "resources",
-                offers
-                    .resources
-                    .iter()
-                    .map(|one| value(&one.wire))
-                    .collect(),
-            ),
-            templates: write(
-                "resourceTemplates",
-                offers
-                    .templates
-                    .iter()
-                    .map(|one| value(&one.wire))
-                    .collect(),
-            ),
+            tools: write("tools", tools.collect()),
+            prompts: write("prompts", prompts.collect()),
+            resources: write("resources", resources.collect()),
+            templates: write("resourceTemplates", templates.collect()),
         }
     }
 }
@@ -130,12 +118,68 @@ pub(crate) fn discover(result: DiscoverResult, caching: &Caching, meta: &ResultM
     text(&Complete(result)).into()
 }
 
+/// An entry of a list, by the name it is used by.
+type Named = (String, Value);
+
 /// A list in pages, in the order of registration (TOOL-S4).
 #[derive(Debug)]
 pub(crate) struct List {
+    items: Vec<Item>,
+    frame: Frame,
+    /// How many items a page has.
+    size: usize,
     pages: Vec<Page>,
     /// Which list this is, so that no cursor of another one fits.
     mark: [u8; 8],
+}
+
+/// An entry, written.
+#[derive(Clone, Debug)]
+struct Item {
+    name: String,
+    text: Bytes,
+}
+
+/// What stands around the entries of a page.
+#[derive(Clone, Debug)]
+struct Frame {
+    before: Bytes,
+    /// Without the closing brace, so that a cursor can follow.
+    after: Bytes,
+}
+
+impl Frame {
+    /// The frame of a list at 2026-07-28.
+    fn modern(member: &str, caching: &Caching, meta: &ResultMeta) -> Self {
+        let (ttl, scope) = (text(&caching.ttl_ms), text(&caching.scope));
+        let after: [&[u8]; 6] = [
+            br#"],"ttlMs":"#,
+            &ttl,
+            br#","cacheScope":"#,
+            &scope,
+            br#","_meta":"#,
+            &text(meta),
+        ];
+        Self {
+            before: format!(r#"{{"resultType":"complete","{member}":["#).into(),
+            after: after.concat().into(),
+        }
+    }
+
+    /// The frame of a list in the revisions before.
+    fn plain(member: &str) -> Self {
+        Self {
+            before: format!(r#"{{"{member}":["#).into(),
+            after: Bytes::from_static(b"]"),
+        }
+    }
+
+    fn around(&self, items: &[Item]) -> Bytes {
+        let items: Vec<&[u8]> = items.iter().map(|item| &*item.text).collect();
+        [&*self.before, &items.join(&b','), &*self.after]
+            .concat()
+            .into()
+    }
 }
 
 #[derive(Debug)]
@@ -164,20 +208,21 @@ impl Cursor {
 }
 
 impl List {
-    fn write(
-        member: &str,
-        items: Vec<Value>,
-        page: usize,
-        shape: &impl Fn(Value, &str) -> Map<String, Value>,
-    ) -> Self {
-        let result = |items: &[Value]| {
-            let mut text = text(&shape(json!(items), member));
-            text.pop();
-            Bytes::from(text)
-        };
-        let mut texts: Vec<Bytes> = items.chunks(page.max(1)).map(result).collect();
+    fn write(frame: Frame, items: Vec<Named>, size: usize) -> Self {
+        let items = items.into_iter().map(|(name, value)| Item {
+            name,
+            text: text(&value).into(),
+        });
+        Self::of(frame, items.collect(), size.max(1))
+    }
+
+    fn of(frame: Frame, items: Vec<Item>, size: usize) -> Self {
+        let mut texts: Vec<Bytes> = items
+            .chunks(size)
+            .map(|items| frame.around(items))
+            .collect();
         if texts.is_empty() {
-            texts.push(result(&[]));
+            texts.push(frame.around(&[]));
         }
         let all: Vec<u8> = texts.iter().flatten().copied().collect();
         let mut mark = [0; 8];
@@ -188,8 +233,22 @@ impl List {
         };
         Self {
             pages: texts.into_iter().map(page).collect(),
+            items,
+            frame,
+            size,
             mark,
         }
+    }
+
+    /// The list without what is not `wanted`, by its name.
+    pub(crate) fn only(&self, wanted: impl Fn(&str) -> bool) -> Self {
+        let items = self.items.iter().filter(|item| wanted(&item.name));
+        Self::of(self.frame.clone(), items.cloned().collect(), self.size)
+    }
+
+    /// Whether somebody who has seen the one has not seen the other.
+    pub(crate) fn differs(&self, other: &Self) -> bool {
+        self.mark != other.mark
     }
 
     /// The page at `cursor`, and the cursor of the next one.
@@ -255,19 +314,6 @@ impl List {
     }
 }
 
-/// The shape of a list at 2026-07-28.
-fn modern(caching: &Caching, meta: &ResultMeta) -> impl Fn(Value, &str) -> Map<String, Value> {
-    move |items, member| {
-        Map::from_iter([
-            ("resultType".to_owned(), json!("complete")),
-            (member.to_owned(), items),
-            ("ttlMs".to_owned(), json!(caching.ttl_ms)),
-            ("cacheScope".to_owned(), json!(caching.scope)),
-            ("_meta".to_owned(), value(meta)),
-        ])
-    }
-}
-
 /// The older revisions know structured output that is an object and no other.
 fn without_odd_output(tool: &mut Value) {
     let odd = tool
@@ -278,7 +324,7 @@ fn without_odd_output(tool: &mut Value) {
     }
 }
 
-/// Cursors are the same for every caller, as the lists are.
+/// Cursors are the same for every caller that sees the same list.
 fn binding(core: &Core, method: &'static str) -> Result<Binding, Failure> {
     let target = Target::new(method, "cursor");
     let binding = Binding::new(&core.realm, &Principal::ANONYMOUS, &target, None);

@@ -35,7 +35,9 @@ pub(crate) async fn answer(core: Arc<Core>, inbound: Inbound) -> Response<EdgeBo
         Ok(Message::Request(request)) => {
             if let Err(failure) = admit::check(&core, &request, &inbound.head.headers) {
                 let answer = Answer::failed(Some(&request.id), &failure);
-                if let Some(mut watched) = dispatch::watch(&core, &request.params, &request.id) {
+                if let Some(mut watched) =
+                    dispatch::watch(&core, &inbound.pass, &request.params, &request.id)
+                {
                     watched.end(answer.ended());
                 }
                 return answer.plain(inbound.accepts);

@@ -11,6 +11,7 @@ mod tool;
 mod uri_template;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 pub use complete::Typed;
 pub use extension::Extension;
@@ -24,6 +25,8 @@ pub(crate) use prompt::PromptEntry;
 pub(crate) use resource::ResourceEntry;
 pub(crate) use template::TemplateEntry;
 pub(crate) use tool::ToolEntry;
+
+use crate::tasks::TaskMode;
 
 /// Something a server offers. Made from each of them by `into()`.
 #[derive(Debug)]
@@ -64,8 +67,10 @@ impl From<Tool> for Offer {
 }
 
 /// Everything a server offers, in the order in which it was registered.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Offers {
+    /// Whether there may be others later: what is not there may come.
+    pub(crate) changing: bool,
     pub(crate) tools: Shelf<ToolEntry>,
     pub(crate) prompts: Shelf<PromptEntry>,
     pub(crate) resources: Shelf<ResourceEntry>,
@@ -73,8 +78,22 @@ pub(crate) struct Offers {
 }
 
 impl Offers {
+    pub(crate) fn has_tools(&self) -> bool {
+        self.changing || !self.tools.is_empty()
+    }
+
+    pub(crate) fn has_prompts(&self) -> bool {
+        self.changing || !self.prompts.is_empty()
+    }
+
     pub(crate) fn has_resources(&self) -> bool {
-        !self.resources.is_empty() || !self.templates.is_empty()
+        self.changing || !self.resources.is_empty() || !self.templates.is_empty()
+    }
+
+    /// Whether any tool runs as a task, or may come to do so.
+    pub(crate) fn may_run_tasks(&self) -> bool {
+        let mut tools = self.tools.iter();
+        self.changing || tools.any(|tool| tool.task.mode != TaskMode::Never)
     }
 
     pub(crate) fn completes(&self) -> bool {
@@ -128,10 +147,10 @@ impl Offers {
     }
 }
 
-/// Offers of one kind, in order and by name.
+/// Offers of one kind, in order and by name. A copy shares its entries.
 #[derive(Debug)]
 pub(crate) struct Shelf<T> {
-    entries: Vec<T>,
+    entries: Vec<(String, Arc<T>)>,
     index: HashMap<String, usize>,
 }
 
@@ -141,20 +160,36 @@ impl<T> Shelf<T> {
             return Err(format!("the {kind} `{name}` is there twice"));
         }
         self.index.insert(name.to_owned(), self.entries.len());
-        self.entries.push(entry);
+        self.entries.push((name.to_owned(), Arc::new(entry)));
         Ok(())
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        self.index.get(name).map(|at| &self.entries[*at])
+    /// Keeps the entries whose names are `wanted`.
+    pub(crate) fn retain(&mut self, wanted: impl Fn(&str) -> bool) {
+        self.entries.retain(|(name, _)| wanted(name));
+        let names = self.entries.iter().map(|(name, _)| name.clone());
+        self.index = names.zip(0..).collect();
     }
 
-    pub(crate) fn iter(&self) -> std::slice::Iter<'_, T> {
-        self.entries.iter()
+    pub(crate) fn get(&self, name: &str) -> Option<&T> {
+        self.index.get(name).map(|at| &*self.entries[*at].1)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.entries.iter().map(|(_, entry)| &**entry)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+}
+
+impl<T> Clone for Shelf<T> {
+    fn clone(&self) -> Self {
+        Self {
+            entries: self.entries.clone(),
+            index: self.index.clone(),
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! What a handler reports while it runs, on its way to the client.
 
+use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -12,7 +14,7 @@ use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::progress::{ProgressNotificationParams, ProgressToken};
 use sterna_protocol::sse::Frame;
 
-use crate::edge::Outbox;
+use crate::edge::{Allowance, Outbox, Rate, clock};
 
 /// Puts a handler's progress and log messages onto the response stream of its
 /// request, and onto no other (LOG-S3).
@@ -22,6 +24,8 @@ pub(crate) struct Reporter {
     token: Option<ProgressToken>,
     level: Option<LoggingLevel>,
     furthest: Mutex<f64>,
+    progresses: Allowance,
+    logs: Allowance,
 }
 
 impl Reporter {
@@ -36,6 +40,10 @@ impl Reporter {
             token: meta.progress_token.clone(),
             level: meta.log_level.clone(),
             furthest: Mutex::new(f64::NEG_INFINITY),
+            // Twenty a second: no eye follows more.
+            progresses: Allowance::new(Rate::new(50, Duration::from_millis(50))),
+            // A hundred a second: what is written faster nobody reads.
+            logs: Allowance::new(Rate::new(500, Duration::from_millis(10))),
         })
     }
 
@@ -66,6 +74,11 @@ impl Listener for Reporter {
         }
         *furthest = progress.done;
         drop(furthest);
+        // PROG-B3: what comes too fast is left out, but for the end of the way.
+        let arrived = progress.total.is_some_and(|total| progress.done >= total);
+        if !arrived && !self.progresses.take(clock::now()) {
+            return;
+        }
         let mut params = ProgressNotificationParams::new(token.clone(), done);
         params.total = progress.total.and_then(|total| total.try_into().ok());
         params.message = progress.message;
@@ -75,15 +88,23 @@ impl Listener for Reporter {
     fn log(&self, level: Level, message: &str) {
         let level = wire_level(level);
         // LOG-S8
-        if self
-            .level
-            .as_ref()
-            .is_some_and(|least| least.admits(&level))
-        {
-            let params = LoggingMessageNotificationParams::new(level, Value::from(message));
+        let least = self.level.as_ref();
+        // LOG-S5
+        if least.is_some_and(|least| least.admits(&level)) && self.logs.take(clock::now()) {
+            let data = Value::from(cut(message));
+            let params = LoggingMessageNotificationParams::new(level, data);
             self.say("notifications/message", &params);
         }
     }
+}
+
+/// A message of bearable size.
+fn cut(message: &str) -> Cow<'_, str> {
+    if message.len() <= LONGEST {
+        return message.into();
+    }
+    let end = message.floor_char_boundary(LONGEST);
+    format!("{}…", &message[..end]).into()
 }
 
 fn wire_level(level: Level) -> LoggingLevel {
@@ -99,3 +120,7 @@ fn wire_level(level: Level) -> LoggingLevel {
         _ => LoggingLevel::Error,
     }
 }
+
+/// A log message is cut here: a page or two, and a fraction of what a stream
+/// may hold.
+const LONGEST: usize = 8 << 10;

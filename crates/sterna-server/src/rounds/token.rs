@@ -14,7 +14,7 @@ use crate::around::{RoundEnd, may_go_on};
 use crate::call::{Place, Request};
 use crate::core::Core;
 use crate::failure::Failure;
-use crate::telemetry::trace_id;
+use crate::telemetry::{flow_name, trace_id};
 
 /// What a state says beyond what the seal itself keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +108,9 @@ impl Thread {
         round.request.stands_at(place);
         let span = tracing::Span::current();
         if !span.is_disabled() {
-            span.record("sterna.flow.id", tracing::field::display(self.flow));
+            let name = flow_name(place.flow);
+            let name = format_args!("{:032x}", u128::from_be_bytes(name));
+            span.record("sterna.flow.id", tracing::field::display(name));
             span.record("sterna.round", self.round);
             let trace = round.request.trace().id();
             span.record("sterna.trace.id", &*trace);
@@ -120,7 +122,7 @@ impl Thread {
     /// The trace of a flow that begins: the client's, or one made of its id.
     pub(super) fn trace(&self, round: &Round) -> [u8; 16] {
         let named = round.traceparent.as_deref().and_then(trace_id);
-        named.unwrap_or_else(|| self.flow.to_bytes())
+        named.unwrap_or_else(|| flow_name(self.flow.to_bytes()))
     }
 
     /// What the state keeps; `None` in the first round.

@@ -4,25 +4,17 @@ use std::sync::Arc;
 
 use ring::digest::{Context, SHA256};
 use sterna_flow::Engine;
-use sterna_protocol::capabilities::{
-    PromptsCapability, ResourcesCapability, ServerCapabilities, ToolsCapability,
-};
-use sterna_protocol::discover::DiscoverResult;
-use sterna_protocol::json::{JsonObject, RawJson};
-use sterna_protocol::legacy::{
-    InitializeResult, ServerTaskRequests, ServerTasksCapability, ToolTasks,
-};
-use sterna_protocol::meta::ResultMeta;
-use sterna_protocol::version::ProtocolVersion;
+use sterna_protocol::caching::CacheScope;
 use sterna_seal::{Keyring, Realm, SharedKeyring, ThreadEntropy};
 
 use super::keys_ready::KeysReady;
+use super::profile::Profile;
 use super::{BuildError, Server, Service};
 use crate::auth::Gate;
 use crate::changes::Changes;
 use crate::core::Core;
+use crate::current::{Changing, Current};
 use crate::legacy::Desk;
-use crate::modern::{Lists, discover};
 use crate::offer::{Extensions, Offers};
 use crate::tasks::{self, StoreReady, TaskMode, Tasks};
 use crate::telemetry::Numbers;
@@ -43,10 +35,14 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         hooks,
         mut edge,
         legacy,
+        changing,
         config,
     } = server;
     let mut problems = Vec::new();
-    let mut offers = Offers::default();
+    let mut offers = Offers {
+        changing,
+        ..Offers::default()
+    };
     for offer in offered {
         if let Err(problem) = offers.put(offer) {
             problems.push(problem);
@@ -63,17 +59,13 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         problems
             .push("MR0401: rounds are remembered in a ledger, and the server has no store".into());
     }
-    let runs_tasks = offers
-        .tools
-        .iter()
-        .any(|tool| tool.task.mode != TaskMode::Never);
-    let sep2322_tasks = sep2322_tasks && store.is_some() && runs_tasks;
+    let sep2322_tasks = sep2322_tasks && store.is_some() && offers.may_run_tasks();
     let spoken = match sep2322_tasks {
         true => tasks::with_sep2322(),
         false => tasks::extension(),
     };
     if store.is_some()
-        && runs_tasks
+        && offers.may_run_tasks()
         && let Err(problem) = extensions.put(spoken)
     {
         problems.push(problem);
@@ -89,25 +81,20 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     if !problems.is_empty() {
         return Err(BuildError::new(problems));
     }
-    let mut capabilities = declare(&offers, &extensions);
-    let mut hello = InitializeResult::new(
-        ProtocolVersion::V2025_11_25,
-        without_extensions(&capabilities).into(),
-        info.clone(),
-    );
-    hello.instructions.clone_from(&instructions);
-    hello.capabilities.tasks = (store.is_some() && runs_tasks).then(session_tasks);
-    let mut lists: fn(&_, &_, _, &_) -> _ = Lists::write;
-    if sep2322_tasks {
-        let mut tasks = session_tasks();
-        tasks.list = None;
-        let tasks = RawJson::of(&tasks).expect("wire types have string keys only");
-        capabilities.extra.insert("tasks", tasks);
-        lists = Lists::write_with_tasks;
+    let has_gate = gate.is_some();
+    let gate = gate.unwrap_or_else(Gate::open);
+    let mut caching = config.caching;
+    if gate.hides() {
+        // CACHE-S4: what one caller sees is nothing for another.
+        caching.scope = CacheScope::Private;
     }
-    let mut found = DiscoverResult::new(vec![ProtocolVersion::V2026_07_28], capabilities);
-    found.instructions = instructions;
-    let meta = ResultMeta::of(info.clone());
+    let profile = Profile {
+        instructions,
+        caching,
+        page: config.page,
+        has_store: store.is_some(),
+        sep2322_tasks,
+    };
     edge.legacy &= legacy;
     let audience = config.audience.as_deref().unwrap_or(&info.name);
     let mut probes = probes;
@@ -122,13 +109,10 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         sep2322_tasks,
         version: config.flow.version,
         realm: Realm::new(audience, config.tenant.as_deref()),
-        discover: discover(found, &config.caching, &meta),
-        lists: lists(&offers, &config.caching, config.page, &meta),
-        hello,
-        legacy_lists: Lists::write_legacy(&offers, config.page),
-        older_lists: Lists::write_older(&offers, config.page),
+        shown: Arc::new(profile.show(&info, &offers, &extensions)),
+        profile: Arc::new(profile),
         legacy: edge.legacy,
-        desk: Desk::new(),
+        desk: Arc::new(Desk::new()),
         keys,
         lifetimes: config.lifetimes,
         reload_keys: config.reload_keys,
@@ -139,22 +123,30 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         engine: Arc::new(Engine::new(sha256).settings(config.flow)),
         overloaded: config.overloaded,
         changes: Changes::default(),
-        states,
-        hooks,
-        numbers: Numbers::new(probes.registry(), &offers, &extensions),
-        offers,
-        extensions,
+        states: Arc::new(states),
+        gate,
+        hooks: hooks.into(),
+        numbers: Arc::new(Numbers::new(probes.registry(), &offers, &extensions)),
+        offers: Arc::new(offers),
+        extensions: Arc::new(extensions),
         info,
     };
     let probes = probes.checking(KeysReady(Arc::clone(&core.keys)));
-    let has_gate = gate.is_some();
-    let gate = gate.unwrap_or_else(Gate::open);
-    Service::new(Arc::new(core), gate, probes, edge, has_keys, has_gate)
+    let gate = core.gate.clone();
+    let core = Arc::new(core);
+    let current = if changing {
+        let changing = Arc::new(Changing::new(Arc::clone(&core)));
+        core.changes.of(&changing);
+        Current::Changing(changing)
+    } else {
+        Current::Fixed(core)
+    };
+    Service::new(current, gate, probes, edge, has_keys, has_gate)
         .map_err(|error| BuildError::new(vec![error.to_string()]))
 }
 
 /// What tools need of a store that is not there.
-fn missing_store(offers: &Offers, has_store: bool) -> Vec<String> {
+pub(crate) fn missing_store(offers: &Offers, has_store: bool) -> Vec<String> {
     if has_store {
         return Vec::new();
     }
@@ -171,55 +163,6 @@ fn missing_store(offers: &Offers, has_store: bool) -> Vec<String> {
         })
     });
     missing.collect()
-}
-
-/// What is really there is declared, and nothing else (DISC-S2).
-fn declare(offers: &Offers, extensions: &Extensions) -> ServerCapabilities {
-    let mut capabilities = ServerCapabilities::default();
-    if !offers.tools.is_empty() {
-        let mut tools = ToolsCapability::default();
-        tools.list_changed = Some(true);
-        capabilities.tools = Some(tools);
-    }
-    if !offers.prompts.is_empty() {
-        let mut prompts = PromptsCapability::default();
-        prompts.list_changed = Some(true);
-        capabilities.prompts = Some(prompts);
-    }
-    if offers.has_resources() {
-        let mut resources = ResourcesCapability::default();
-        resources.list_changed = Some(true);
-        resources.subscribe = Some(true);
-        capabilities.resources = Some(resources);
-    }
-    capabilities.completions = offers.completes().then(JsonObject::new);
-    // LOG-S1: every handler has a log.
-    capabilities.logging = Some(JsonObject::new());
-    for (id, settings) in extensions.declared() {
-        let declared = capabilities.extensions.get_or_insert_default();
-        declared.insert(id.to_string(), settings.clone());
-    }
-    capabilities
-}
-
-/// What sessions of 2025-11-25 can do with tasks.
-fn session_tasks() -> ServerTasksCapability {
-    let mut tools = ToolTasks::default();
-    tools.call = Some(JsonObject::new());
-    let mut requests = ServerTaskRequests::default();
-    requests.tools = Some(tools);
-    let mut tasks = ServerTasksCapability::default();
-    tasks.list = Some(JsonObject::new());
-    tasks.cancel = Some(JsonObject::new());
-    tasks.requests = Some(requests);
-    tasks
-}
-
-/// Extensions are spoken at 2026-07-28 alone.
-fn without_extensions(capabilities: &ServerCapabilities) -> ServerCapabilities {
-    let mut capabilities = capabilities.clone();
-    capabilities.extensions = None;
-    capabilities
 }
 
 fn build_id(name: &str, version: &str) -> [u8; 8] {

@@ -4,15 +4,23 @@ use std::net::SocketAddr;
 
 use crate::edge::ServeError;
 
-/// What the author of a server must put right before it can start.
+/// What the author of a server must put right before it can start, or change.
 #[derive(Debug)]
 pub struct BuildError {
+    what: &'static str,
     problems: Vec<String>,
 }
 
 impl BuildError {
     pub(super) fn new(problems: Vec<String>) -> Self {
-        Self { problems }
+        let what = "MR0200: the server cannot be built";
+        Self { what, problems }
+    }
+
+    /// What is wrong with a change of a server that runs.
+    pub(crate) fn of_edit(problems: Vec<String>) -> Self {
+        let what = "MR0207: the server cannot be changed";
+        Self { what, problems }
     }
 
     /// Every mistake that was found.
@@ -23,7 +31,7 @@ impl BuildError {
 
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MR0200: the server cannot be built")?;
+        f.write_str(self.what)?;
         for (at, problem) in self.problems.iter().enumerate() {
             let lead = if at == 0 { ": " } else { "; " };
             write!(f, "{lead}{problem}")?;

@@ -4,6 +4,7 @@ mod build;
 mod config;
 mod error;
 mod keys_ready;
+mod profile;
 mod reload;
 mod service;
 
@@ -17,8 +18,10 @@ use sterna_protocol::implementation::{Icon, Implementation};
 use sterna_seal::{Keyring, SharedKeyring};
 use sterna_store::Store;
 
+pub(crate) use build::missing_store;
 pub use config::ServerConfig;
 pub use error::{BuildError, StartError};
+pub(crate) use profile::{Profile, Shown};
 pub use service::{Mcp, Service};
 
 use crate::around::Around;
@@ -71,6 +74,7 @@ pub struct Server {
     hooks: Vec<Box<dyn Around>>,
     edge: EdgeConfig,
     legacy: bool,
+    changing: bool,
     config: ServerConfig,
 }
 
@@ -92,6 +96,7 @@ impl Server {
             hooks: Vec::new(),
             edge: EdgeConfig::default(),
             legacy: true,
+            changing: false,
             config: ServerConfig::default(),
         }
     }
@@ -266,6 +271,16 @@ impl Server {
     /// the revisions it speaks.
     pub fn legacy(mut self, legacy: bool) -> Self {
         self.legacy = legacy;
+        self
+    }
+
+    /// Has the server declare that its lists change while it runs, so that
+    /// [`Changes::update`](crate::Changes::update) may change them.
+    ///
+    /// Such a server declares tools, prompts and resources even while it has
+    /// none: clients ask what a server has once.
+    pub fn changing(mut self) -> Self {
+        self.changing = true;
         self
     }
 

@@ -1,17 +1,19 @@
 //! A server that has been built.
 
 use std::fmt;
+use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::Arc;
 
 use http::Response;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc;
 
 use super::StartError;
 use super::reload::follow;
 use crate::auth::Gate;
 use crate::changes::Changes;
-use crate::core::Core;
+use crate::current::Current;
 use crate::edge::{
     ConfigError, Drained, Edge, EdgeBody, EdgeConfig, Endpoint, Inbound, Probes, Shutdown,
     interrupted,
@@ -24,7 +26,8 @@ use crate::tasks;
 /// A server that has been built and checked. Cheap to clone.
 #[derive(Clone)]
 pub struct Service {
-    core: Arc<Core>,
+    current: Current,
+    changes: Changes,
     edge: Edge<Mcp>,
     has_keys: bool,
     has_gate: bool,
@@ -32,26 +35,28 @@ pub struct Service {
 
 impl Service {
     pub(super) fn new(
-        core: Arc<Core>,
+        current: Current,
         gate: Gate,
         probes: Probes,
         config: EdgeConfig,
         has_keys: bool,
         has_gate: bool,
     ) -> Result<Self, ConfigError> {
-        let edge = Edge::new(Mcp(Arc::clone(&core)), gate, probes, config)?;
+        let changes = current.core().changes.clone();
+        let edge = Edge::new(Mcp(current.clone()), gate, probes, config)?;
         Ok(Self {
-            core,
+            current,
+            changes,
             edge,
             has_keys,
             has_gate,
         })
     }
 
-    /// Tells subscribers that something of the server has changed.
+    /// Changes what the server offers, and tells subscribers.
     #[must_use]
     pub fn changes(&self) -> &Changes {
-        &self.core.changes
+        &self.changes
     }
 
     /// The signal that ends the server.
@@ -86,8 +91,9 @@ impl Service {
     ) -> Result<Drained, StartError> {
         self.check(listener.local_addr().map_err(StartError::Address)?)?;
         let shutdown = self.shutdown().clone();
-        let following = follow(Arc::clone(&self.core.keys), self.core.reload_keys);
-        let working = tasks::work(self.core, shutdown.clone());
+        let core = self.current.core();
+        let following = follow(Arc::clone(&core.keys), core.reload_keys);
+        let working = tasks::work(self.current, shutdown.clone());
         let serving = async {
             let served = tokio::select! {
                 served = self.edge.serve_on(listener, until) => served,
@@ -112,7 +118,7 @@ impl Service {
     /// Dropping the future drops what runs; another worker goes on when the
     /// leases end.
     pub async fn work(&self) {
-        tasks::work(Arc::clone(&self.core), self.shutdown().clone()).await;
+        tasks::work(self.current.clone(), self.shutdown().clone()).await;
     }
 
     /// Serves one client on standard input and output until its end or until
@@ -124,7 +130,7 @@ impl Service {
     /// [`StartError::Lines`]: the streams broke.
     pub async fn stdio(self) -> Result<(), StartError> {
         let shutdown = self.shutdown().clone();
-        let serving = self.serve_lines(tokio::io::stdin(), tokio::io::stdout());
+        let serving = self.lines(stdio::Input::standard(), stdio::write_standard);
         tokio::pin!(serving);
         tokio::select! {
             served = &mut serving => return served,
@@ -166,12 +172,25 @@ impl Service {
         R: AsyncRead + Unpin + Send,
         W: AsyncWrite + Unpin + Send,
     {
+        self.lines(reader, |lines| stdio::write(lines, writer))
+            .await
+    }
+
+    async fn lines<R, W>(
+        self,
+        reader: R,
+        write: impl FnOnce(mpsc::Receiver<Vec<u8>>) -> W,
+    ) -> Result<(), StartError>
+    where
+        R: AsyncRead + Unpin + Send,
+        W: Future<Output = io::Result<()>>,
+    {
         let shutdown = self.shutdown().clone();
         let config = self.edge.config();
-        let working = tasks::work(Arc::clone(&self.core), shutdown.clone());
+        let working = tasks::work(self.current.clone(), shutdown.clone());
         let serving = async {
-            let core = Arc::clone(&self.core);
-            let served = stdio::serve(core, config, shutdown.clone(), reader, writer).await;
+            let current = self.current.clone();
+            let served = stdio::serve(current, config, shutdown.clone(), reader, write).await;
             shutdown.begin();
             served
         };
@@ -212,16 +231,16 @@ impl Service {
 
 impl fmt::Debug for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.core.fmt(f)
+        self.current.core().fmt(f)
     }
 }
 
 /// MCP behind the edge: the endpoint of a [`Service`].
-pub struct Mcp(Arc<Core>);
+pub struct Mcp(Current);
 
 impl Endpoint for Mcp {
     async fn call(&self, inbound: Inbound) -> Response<EdgeBody> {
-        let core = Arc::clone(&self.0);
+        let core = self.0.core();
         match legacy::era(&inbound) {
             Era::Modern => modern::answer(core, inbound).await,
             // Boxed, so that it does not make the other era's future larger.
@@ -236,6 +255,6 @@ impl Endpoint for Mcp {
 
 impl fmt::Debug for Mcp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.0.core().fmt(f)
     }
 }

@@ -1,7 +1,6 @@
 //! One client at the other end of two byte streams.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderValue, Method};
@@ -15,15 +14,15 @@ use tokio::task::{AbortHandle, Id, JoinSet};
 
 use super::call::{Call, run};
 use super::head;
-use crate::core::Core;
-use crate::edge::{EdgeConfig, Inbound, Shutdown, clock};
+use crate::current::Current;
+use crate::edge::{EdgeConfig, Inbound, Limits, Shutdown, clock};
 use crate::legacy::{self, Era, MCP_SESSION_ID};
 use crate::modern;
 
 pub(super) struct Connection {
-    core: Arc<Core>,
+    current: Current,
     call: Duration,
-    most: usize,
+    limits: Limits,
     shutdown: Shutdown,
     lines: mpsc::Sender<Vec<u8>>,
     /// The session, once `initialize` has opened one.
@@ -35,15 +34,15 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn new(
-        core: Arc<Core>,
+        current: Current,
         config: &EdgeConfig,
         shutdown: Shutdown,
         lines: mpsc::Sender<Vec<u8>>,
     ) -> Self {
         Self {
-            core,
+            current,
             call: config.timeouts.call,
-            most: config.limits.calls,
+            limits: config.limits.clone(),
             shutdown,
             lines,
             session: None,
@@ -74,7 +73,7 @@ impl Connection {
         match self.era(line, &message, method) {
             None => {}
             Some(Era::Modern) => {
-                let head = head::modern(&self.core, line);
+                let head = head::modern(&self.current.core(), line);
                 self.start(id, method, Era::Modern, head, line).await;
             }
             Some(Era::Legacy) => {
@@ -98,7 +97,7 @@ impl Connection {
         if legacy::stands_alone(line) {
             return Some(Era::Modern);
         }
-        if self.core.legacy && (self.session.is_some() || method == "initialize") {
+        if self.current.core().legacy && (self.session.is_some() || method == "initialize") {
             return Some(Era::Legacy);
         }
         match message {
@@ -116,7 +115,7 @@ impl Connection {
         head: http::request::Parts,
         line: &[u8],
     ) {
-        if self.running.len() >= self.most && id.is_some() {
+        if self.running.len() >= self.limits.calls && id.is_some() {
             let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "Too much is running");
             return self.refuse(id, error).await;
         }
@@ -125,8 +124,9 @@ impl Connection {
             line.to_vec().into(),
             clock::now() + self.call,
             self.shutdown.clone(),
+            &self.limits,
         );
-        let core = Arc::clone(&self.core);
+        let core = self.current.core();
         if method == "initialize" && matches!(era, Era::Legacy) && self.session.is_none() {
             // What comes next needs the session, so this is waited for.
             let response = legacy::answer(core, inbound).await;
@@ -134,7 +134,7 @@ impl Connection {
             let call = Call::new(id, method);
             return call.pass_on(response, &self.lines).await;
         }
-        if !self.core.legacy
+        if !core.legacy
             && method == "initialize"
             && matches!(era, Era::Modern)
             && let Some(refusal) = legacy::not_spoken(&inbound)
@@ -197,7 +197,7 @@ impl Connection {
     pub(super) async fn drain(mut self, patience: Duration) {
         if let Some(session) = self.session.take() {
             // Nobody will answer what was asked.
-            legacy::hang_up(&self.core, &session);
+            legacy::hang_up(&self.current.core(), &session);
         }
         let drained = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(patience, drained).await.is_err() {

@@ -8,35 +8,38 @@
 mod call;
 mod connection;
 mod head;
+mod standard;
 
 use std::io;
-use std::sync::Arc;
+use std::pin::pin;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
-use crate::core::Core;
+use crate::current::Current;
 use crate::edge::{EdgeConfig, Shutdown};
 use connection::Connection;
+pub(crate) use standard::{Input, write_standard};
 use sterna_protocol::lines::Reader;
 
 /// Serves one client until `reader` ends or the server is shut down, then
-/// drains.
+/// drains. `write` writes all lines that come, to their end.
 pub(crate) async fn serve<R, W>(
-    core: Arc<Core>,
+    current: Current,
     config: &EdgeConfig,
     shutdown: Shutdown,
     reader: R,
-    writer: W,
+    write: impl FnOnce(mpsc::Receiver<Vec<u8>>) -> W,
 ) -> io::Result<()>
 where
     R: AsyncRead + Unpin + Send,
-    W: AsyncWrite + Unpin + Send,
+    W: Future<Output = io::Result<()>>,
 {
     let (lines, waiting) = mpsc::channel(QUEUE);
-    let writing = write(waiting, writer);
-    let reading = async {
-        let mut connection = Connection::new(core, config, shutdown.clone(), lines);
+    let mut writing = pin!(write(waiting));
+    let mut reading = pin!(async {
+        let mut connection = Connection::new(current, config, shutdown.clone(), lines);
         tokio::select! {
             read = read(reader, config.limits.body_bytes, &mut connection) => read?,
             () = shutdown.begun() => {}
@@ -44,10 +47,16 @@ where
         // Streams that would stay open say their last word.
         shutdown.begin();
         connection.drain(config.timeouts.drain).await;
-        Ok(())
+        io::Result::Ok(())
+    });
+    let read = tokio::select! {
+        read = &mut reading => read,
+        // Nobody hears us any more; what was begun is seen to its end all the same.
+        written = &mut writing => return reading.await.and(written),
     };
-    let (read, written) = tokio::join!(reading, writing);
-    read.and(written)
+    // A client that does not read keeps nobody from leaving.
+    let written = timeout(config.timeouts.write, writing).await;
+    written.unwrap_or(Ok(())).and(read)
 }
 
 /// Hands every line to the connection, until there are no more.
@@ -83,7 +92,7 @@ async fn read(
 
 /// Writes lines as they come. A client that stops reading fills the queue, and
 /// then everything waits for it.
-async fn write(
+pub(crate) async fn write(
     mut waiting: mpsc::Receiver<Vec<u8>>,
     mut writer: impl AsyncWrite + Unpin,
 ) -> io::Result<()> {

@@ -12,6 +12,7 @@ use sterna_flow::{
 use sterna_store::{Claimed, Commit, Outcome, Phase, Question, Rest, Rested};
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use tracing::{Instrument, Span, field};
 
 use super::Tasks;
 use super::desk::{Desk, Recorder};
@@ -38,8 +39,22 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Works on the task until it ends, waits, or is somebody else's.
+    /// Works on the task until it ends, waits, or is somebody else's: one span.
     pub(super) async fn run(self) {
+        let span = tracing::info_span!(
+            target: "sterna::tasks",
+            "mcp.task",
+            otel.kind = "consumer",
+            gen_ai.operation.name = "execute_tool",
+            gen_ai.tool.name = field::Empty,
+            sterna.task = ?self.claimed.lease.task,
+            sterna.attempt = self.claimed.attempt,
+            sterna.outcome = field::Empty,
+        );
+        self.work().instrument(span).await;
+    }
+
+    async fn work(self) {
         let (tasks, claimed) = (Arc::clone(&self.tasks), &self.claimed);
         let store = Arc::clone(&tasks.store);
         let mut keeper = Keeper::new(store, claimed.lease, tasks.config.lease, self.since);
@@ -55,6 +70,7 @@ impl Job {
             Ok(work) => work.go_on(keeper).await?,
             Err(end) => end,
         };
+        Span::current().record("sterna.outcome", end.as_str());
         match end {
             End::Parked => Ok(()),
             End::Finished(outcome) => keeper.finish(outcome).await.map(drop),
@@ -92,6 +108,7 @@ impl Job {
             }
         };
         let stored = Stored::read(&claimed.request).map_err(unreadable)?;
+        Span::current().record("gen_ai.tool.name", &*stored.tool);
         if stored.version > self.core.version {
             return Err(unreadable(Unreadable::Newer));
         }

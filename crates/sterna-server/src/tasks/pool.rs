@@ -14,10 +14,12 @@ use tokio::time::Instant;
 use super::job::Job;
 use super::{Tasks, jitter, random};
 use crate::core::Core;
+use crate::current::Current;
 use crate::edge::{Shutdown, clock};
 
 /// Works on tasks until `shutdown` begins, then lets go of them.
-pub(crate) async fn work(core: Arc<Core>, shutdown: Shutdown) {
+pub(crate) async fn work(current: Current, shutdown: Shutdown) {
+    let core = current.core();
     let Some(tasks) = core.tasks.clone() else {
         return;
     };
@@ -25,14 +27,9 @@ pub(crate) async fn work(core: Arc<Core>, shutdown: Shutdown) {
         tracing::error!(target: "sterna::tasks", "a worker has no name");
         return;
     };
-    let targets: Vec<Name> = core
-        .task_tools()
-        .filter_map(|name| Name::new(name).ok())
-        .collect();
-    let mut claim = Claim::new(worker, tasks.config.lease);
-    claim.targets = Targets::Only(targets);
+    let claim = Claim::new(worker, tasks.config.lease);
     let pool = Pool {
-        core,
+        current,
         tasks,
         shutdown,
         claim,
@@ -43,7 +40,7 @@ pub(crate) async fn work(core: Arc<Core>, shutdown: Shutdown) {
 }
 
 struct Pool {
-    core: Arc<Core>,
+    current: Current,
     tasks: Arc<Tasks>,
     shutdown: Shutdown,
     claim: Claim,
@@ -91,6 +88,9 @@ impl Pool {
         let Ok(limit @ 1..) = u32::try_from(room) else {
             return false;
         };
+        let core = self.current.core();
+        let targets = core.task_tools().filter_map(|name| Name::new(name).ok());
+        self.claim.targets = Targets::Only(targets.collect());
         let since = Instant::now();
         self.claim.limit = limit.min(MOST_AT_ONCE);
         let claimed = match self.tasks.store.claim(self.claim.clone()).await {
@@ -108,7 +108,7 @@ impl Pool {
             let bell = Arc::new(Notify::new());
             self.bells.insert(task, Arc::clone(&bell));
             let job = Job {
-                core: Arc::clone(&self.core),
+                core: Arc::clone(&core),
                 tasks: Arc::clone(&self.tasks),
                 claimed,
                 since,

@@ -36,6 +36,21 @@ pub(super) enum End {
     Retry,
 }
 
+impl End {
+    /// In a word, for operators.
+    pub(super) fn as_str(&self) -> &'static str {
+        match self {
+            Self::Finished(Outcome::Cancelled) => "cancelled",
+            Self::Finished(Outcome::Completed(_)) => "finished",
+            Self::Finished(_) => "failed",
+            Self::HandedOver => "shed",
+            Self::Left => "left",
+            Self::Parked => "waiting",
+            Self::Retry => "retry",
+        }
+    }
+}
+
 /// What a worker has to see to.
 enum Turn {
     Asked(Changes),

@@ -83,6 +83,11 @@ impl Numbers {
         }
     }
 
+    /// The same numbers, for a server that offers something else.
+    pub(crate) fn of(&self, offers: &Offers, extensions: &Extensions) -> Self {
+        Self::new(&self.registry, offers, extensions)
+    }
+
     /// Where the duration of a request counts that did not fail.
     pub(super) fn duration(&self, method: &str, target: Option<&str>) -> Option<&Histogram> {
         let by_name = match method {

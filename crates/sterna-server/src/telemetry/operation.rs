@@ -10,7 +10,7 @@ use sterna_protocol::version::ProtocolVersion;
 use tracing::{Instrument, Level, Span, field};
 
 use crate::core::Core;
-use crate::edge::{Histogram, clock};
+use crate::edge::{Histogram, Pass, clock};
 
 /// A request from its admission to its answer: a span, and a duration.
 ///
@@ -39,6 +39,7 @@ pub(crate) enum Ended {
 impl Operation {
     pub(crate) fn begin(
         core: &Arc<Core>,
+        pass: &Pass,
         method: impl Into<Cow<'static, str>>,
         target: Option<&str>,
         id: &RequestId,
@@ -58,7 +59,7 @@ impl Operation {
             gen_ai.operation.name = field::Empty,
             gen_ai.tool.name = field::Empty,
             gen_ai.prompt.name = field::Empty,
-            network.transport = "tcp",
+            network.transport = pass.transport(),
             error.type = field::Empty,
             rpc.response.status_code = field::Empty,
             sterna.flow.id = field::Empty,

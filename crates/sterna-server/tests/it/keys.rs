@@ -72,20 +72,30 @@ async fn a_good_token_is_not_thrown_away_because_no_key_could_be_fetched() {
     assert_eq!(answer.header("www-authenticate"), None);
 }
 
-#[tokio::test]
-async fn a_peer_that_hangs_up_does_not_use_up_the_fetch_others_wait_for() {
-    let key = Key::new("k", "ES256");
-    let publisher = Publisher::start([&key]).await;
+/// A server whose keys were asked for by a caller that has hung up since. They
+/// are slow to come.
+async fn hung_up_on(key: &Key) -> (Publisher, Server) {
+    let publisher = Publisher::start([key]).await;
     publisher.state.slow.store(true, Ordering::SeqCst);
     let server = serve(resource_server(&publisher));
     let asked = publisher.state.moved.notified();
-    let line = format!("Authorization: Bearer {}\r\n", key.token());
     let mut first = server.connect().await;
-    first.send(&post(&line, "who")).await;
+    first.send(&post(&bearer(key), "who")).await;
     asked.await;
     drop(first);
+    (publisher, server)
+}
+
+fn bearer(key: &Key) -> String {
+    format!("Authorization: Bearer {}\r\n", key.token())
+}
+
+#[tokio::test]
+async fn a_peer_that_hangs_up_does_not_use_up_the_fetch_others_wait_for() {
+    let key = Key::new("k", "ES256");
+    let (publisher, server) = hung_up_on(&key).await;
     let mut second = server.connect().await;
-    second.send(&post(&line, "who")).await;
+    second.send(&post(&bearer(&key), "who")).await;
     // Only the fetch under way can answer: a new one would be asked for and not let go.
     let released = async {
         while publisher.asked() < 2 {
@@ -108,11 +118,10 @@ async fn many_who_wait_for_a_key_ask_for_it_once() {
     publisher.state.slow.store(true, Ordering::SeqCst);
     let server = serve(resource_server(&publisher));
     let asked = publisher.state.moved.notified();
-    let line = format!("Authorization: Bearer {}\r\n", key.token());
     let mut wires = Vec::new();
     for _ in 0..20 {
         let mut wire = server.connect().await;
-        wire.send(&post(&line, "who")).await;
+        wire.send(&post(&bearer(&key), "who")).await;
         wires.push(wire);
     }
     asked.await;
@@ -158,15 +167,7 @@ async fn a_server_without_keys_is_not_ready() {
 #[tokio::test(start_paused = true)]
 async fn a_fetch_that_everybody_left_is_begun_anew() {
     let key = Key::new("k", "ES256");
-    let publisher = Publisher::start([&key]).await;
-    publisher.state.slow.store(true, Ordering::SeqCst);
-    let server = serve(resource_server(&publisher));
-    let asked = publisher.state.moved.notified();
-    let line = format!("Authorization: Bearer {}\r\n", key.token());
-    let mut first = server.connect().await;
-    first.send(&post(&line, "who")).await;
-    asked.await;
-    drop(first);
+    let (publisher, server) = hung_up_on(&key).await;
     publisher.state.slow.store(false, Ordering::SeqCst);
     tokio::time::advance(Duration::from_secs(60)).await;
     let mut second = server.connect().await;

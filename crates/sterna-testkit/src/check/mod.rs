@@ -9,7 +9,7 @@ use std::fmt;
 
 use crate::failure::Failure;
 use crate::flow::{Flow, Way};
-use crate::play::{self, task};
+use crate::play;
 use crate::run::Run;
 
 /// How thoroughly a flow was checked.
@@ -61,8 +61,7 @@ pub(crate) async fn all(flow: &Flow) -> Result<Checked, Failure> {
     }
     every_way::session(flow, &run).await?;
     checked.ways += 1;
-    if task::is_one(flow).await? {
-        let run = every_way::task(flow, &run).await?;
+    if let Some(run) = every_way::task(flow, &run).await? {
         checked.ways += 1;
         checked.crashes += crash::of_workers(flow, &run).await?;
     }

@@ -137,6 +137,24 @@ impl Flow {
     /// called for every replica; keys and store are the kit's.
     ///
     /// This is also the way to a low-level handler.
+    ///
+    /// ```
+    /// use sterna_server::{Cx, Server};
+    /// use sterna_testkit::Flow;
+    ///
+    /// async fn ping(_cx: Cx<'_>, (): ()) -> &'static str {
+    ///     "pong"
+    /// }
+    ///
+    /// fn server() -> Server {
+    ///     Server::new("pinger", "1.0.0").tool("ping", "Answers", ping)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// assert_eq!(Flow::on(server, "ping").run().await.text(), "pong");
+    /// # }
+    /// ```
     pub fn on(build: impl Fn() -> Server + Send + Sync + 'static, name: &str) -> Self {
         Self::new("tools/call", name.to_owned(), Arc::new(build))
     }
@@ -188,6 +206,29 @@ impl Flow {
 
     /// Is served by another build from `round` on, as in the middle of a
     /// deployment: a tool of the same name with this handler.
+    ///
+    /// ```
+    /// use sterna_server::{Cx, Refused};
+    /// use sterna_testkit::Flow;
+    ///
+    /// async fn old(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    ///     cx.ask("name", "Who are you?").await
+    /// }
+    ///
+    /// async fn new(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    ///     let name: String = cx.ask("name", "Who are you?").await?;
+    ///     let city: String = cx.ask("city", "Where do you live?").await?;
+    ///     Ok(format!("{name} of {city}"))
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let flow = Flow::of(old).upgrade(2, new);
+    /// let run = flow.answer("name", "Ada").answer("city", "London").run().await;
+    /// run.asked("city").in_round(2);
+    /// assert_eq!(run.text(), "Ada of London");
+    /// # }
+    /// ```
     pub fn upgrade<H, A, R>(mut self, round: u32, handler: H) -> Self
     where
         H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Clone + Send + Sync + 'static,

@@ -7,7 +7,7 @@ pub(crate) mod task;
 
 use serde_json::Value;
 
-use crate::answer::Script;
+use crate::answer::{Script, plain};
 use crate::end::End;
 use crate::failure::Failure;
 use crate::flow::{Flow, Way};
@@ -57,9 +57,18 @@ pub(crate) async fn run(flow: &Flow) -> Result<Run, Failure> {
             let known = rounds::play(flow, Plan::default()).await?;
             legacy::play(flow, &known).await
         }
-        Way::Task => task::play(flow, None).await,
+        Way::Task => match task::play(flow, None).await? {
+            Some(run) => Ok(run),
+            None => {
+                let what = format!("`{}` does not run as a task", flow.target.name);
+                Err(Failure::new(what, Vec::new()).advising(NO_TASK))
+            }
+        },
     }
 }
+
+const NO_TASK: &str =
+    "A tool runs as a task if it was made with `Tool::task`, and prompts and resources never do.";
 
 /// What a server says to a request.
 pub(crate) enum Said {
@@ -103,10 +112,14 @@ pub(crate) fn unscripted(stage: &Stage<'_>, key: &str, request: &Value) -> Failu
         [] => "The script answers nothing.".to_owned(),
         left => format!("The script answers: {}.", left.join(", ")),
     };
+    // Asked again, and not because the answer did not fit.
+    let message = request["params"]["message"].as_str().unwrap_or_default();
+    let is_reworded = plain(key) != key && !message.contains("The last answer was not accepted");
     Failure::new(
         format!("`{name}` asks `{key}`, and the script has no answer left to it"),
         stage.notes.all(),
     )
+    .advising(if is_reworded { replay::SAME } else { "" })
     .with(format!("It {}.\n{script}", show::question(key, request)))
 }
 

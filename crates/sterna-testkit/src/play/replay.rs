@@ -104,7 +104,7 @@ impl Player<'_> {
     }
 }
 
-const SAME: &str = "A handler begins anew in every round, and is told again what it was told before.\n\
+pub(super) const SAME: &str = "A handler begins anew in every round, and is told again what it was told before.\n\
     So what it asks must be made of its arguments, of answers, and of results of steps.\n\
     Take the time from `cx.now`, chance from `cx.random`, and anything else from `cx.step`.";
 

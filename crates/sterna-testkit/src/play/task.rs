@@ -4,10 +4,10 @@ use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::task::yield_now;
 
-use super::{finish, questions, unscripted};
+use super::{Said, finish, questions, unscripted};
 use crate::answer::Script;
 use crate::end::End;
 use crate::failure::Failure;
@@ -18,16 +18,14 @@ use crate::show;
 use crate::stage::{Acting, Replica, Stage};
 use crate::wire::Message;
 
-/// Plays `flow` as a task, and kills its worker at the turn `kill_at`.
-pub(crate) async fn play(flow: &Flow, kill_at: Option<u32>) -> Result<Run, Failure> {
+/// Plays `flow` as a task, and kills its worker at the turn `kill_at`. `None`
+/// if it never became one.
+pub(crate) async fn play(flow: &Flow, kill_at: Option<u32>) -> Result<Option<Run>, Failure> {
     let mut task = Task::new(flow, kill_at)?;
-    let created = task.call().await;
-    let Some(id) = created["result"]["taskId"].as_str() else {
-        let what = format!("`{}` does not run as a task", flow.target.name);
-        let failure = Failure::new(what, task.stage.notes.all());
-        return Err(failure.with(created.to_string()).advising(NO_TASK));
+    let Some(id) = task.call().await? else {
+        return Ok(None);
     };
-    task.id = id.to_owned();
+    task.id = id;
     let end = task.follow().await?;
     let Task {
         stage,
@@ -37,13 +35,7 @@ pub(crate) async fn play(flow: &Flow, kill_at: Option<u32>) -> Result<Run, Failu
         ..
     } = task;
     stage.notes.take(Who::Server, end.to_string());
-    finish(&stage, &script, questions, end, turns)
-}
-
-/// Whether a call of `flow` becomes a task for a client that can follow one.
-pub(crate) async fn is_one(flow: &Flow) -> Result<bool, Failure> {
-    let created = Task::new(flow, None)?.call().await;
-    Ok(created["result"]["taskId"].is_string())
+    finish(&stage, &script, questions, end, turns).map(Some)
 }
 
 struct Task<'a> {
@@ -73,13 +65,22 @@ impl<'a> Task<'a> {
         })
     }
 
-    async fn call(&mut self) -> Value {
+    /// Calls until there is a task, and gives its id. A flow may ask first.
+    async fn call(&mut self) -> Result<Option<String>, Failure> {
         let target = &self.stage.flow.target;
         self.stage.notes.next_round();
         let shown = format!("{} {} as a task", target.method, target.name);
         self.stage.notes.take(Who::Client, shown);
-        let params = target.params(&self.stage.flow.args);
-        self.send(target.method, params).await
+        let mut params = target.params(&self.stage.flow.args);
+        loop {
+            let message = self.send(target.method, params.clone()).await;
+            let Said::Asks { questions, state } = Said::read(&message) else {
+                let id = message["result"]["taskId"].as_str();
+                return Ok(id.map(ToOwned::to_owned));
+            };
+            params["inputResponses"] = Value::Object(self.answers(questions)?);
+            params["requestState"] = state.unwrap_or_default();
+        }
     }
 
     async fn follow(&mut self) -> Result<End, Failure> {
@@ -159,9 +160,20 @@ impl<'a> Task<'a> {
 
     /// Answers what is open; says whether there was anything.
     async fn answer(&mut self, task: &Value) -> Result<bool, Failure> {
-        let mut answers = serde_json::Map::new();
+        let answers = self.answers(questions(task))?;
+        if answers.is_empty() {
+            return Ok(false);
+        }
+        let params = json!({"taskId": self.id, "inputResponses": answers});
+        self.send("tasks/update", params).await;
+        Ok(true)
+    }
+
+    /// The answers to what has not been answered, which begin a round.
+    fn answers(&mut self, asked: Vec<(String, Value)>) -> Result<Map<String, Value>, Failure> {
+        let mut answers = Map::new();
         let round = self.stage.notes.rounds();
-        for (key, request) in questions(task) {
+        for (key, request) in asked {
             let known = self.questions.iter().any(|question| question.key == key);
             if known {
                 continue;
@@ -179,7 +191,7 @@ impl<'a> Task<'a> {
             });
         }
         if answers.is_empty() {
-            return Ok(false);
+            return Ok(answers);
         }
         self.stage.notes.next_round();
         for (key, answer) in &answers {
@@ -187,9 +199,7 @@ impl<'a> Task<'a> {
                 .notes
                 .take(Who::Client, show::answer(key, answer));
         }
-        let params = json!({"taskId": self.id, "inputResponses": answers});
-        self.send("tasks/update", params).await;
-        Ok(true)
+        Ok(answers)
     }
 
     async fn send(&mut self, method: &str, params: Value) -> Value {
@@ -210,9 +220,6 @@ fn work(stage: &Stage<'_>, replica: &Replica) -> Acting<'static, ()> {
     let service = replica.service.clone();
     stage.on_stage(async move { service.work().await })
 }
-
-const NO_TASK: &str =
-    "A tool runs as a task if it was made with `Tool::task`, and prompts and resources never do.";
 
 /// Longer than a worker may be silent.
 const LEASE: Duration = Duration::from_secs(31);

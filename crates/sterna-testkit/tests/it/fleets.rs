@@ -56,6 +56,28 @@ async fn publish(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     Ok(format!("published {title}"))
 }
 
+async fn print(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    let title: String = cx.ask("title", "Which title?").await?;
+    cx.become_task().await;
+    let copies: u32 = cx.ask("copies", "How many copies?").await?;
+    Ok(format!("{copies} copies of {title}"))
+}
+
+#[tokio::test]
+async fn a_flow_may_ask_before_it_becomes_a_task() {
+    let build = || {
+        let print = Tool::new("print", "Prints", print);
+        let print = print.task(TaskMode::Optional).asks_first();
+        Server::new("printer", "1.0.0").offer(print)
+    };
+    let flow = Flow::on(build, "print")
+        .answer("title", "Birds")
+        .answer("copies", 3);
+    let run = flow.clone().way(Way::Task).run().await;
+    assert_eq!(run.text(), "3 copies of Birds");
+    assert_eq!(flow.check().await.ways, 3);
+}
+
 fn newsroom() -> Server {
     let publish = Tool::new("publish", "Publishes", publish).task(TaskMode::Always);
     Server::new("newsroom", "1.0.0")

@@ -227,7 +227,7 @@ async fn a_question_that_depends_on_the_way() {
         Flow::of(old_fashioned).agree("sure"),
         expect![[r#"
         `old_fashioned` asks in a session what it does not ask in round trips
-        (old_fashioned runs in a session of 2025-11-25)
+        (in a session of 2025-11-25)
 
           In round trips it asks `sure`: "Sure, new client?".
 
@@ -273,6 +273,105 @@ async fn a_result_that_depends_on_how_often_the_handler_began() {
     "#]],
     )
     .await;
+}
+
+async fn homesick(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    let seen = cx.state::<Ticks>().clone();
+    cx.step("remember", || async move {
+        seen.0.fetch_add(1, Ordering::SeqCst);
+        Ok::<_, ToolError>(())
+    })
+    .await?;
+    cx.checkpoint("remembered").await;
+    let seen = cx.state::<Ticks>().0.load(Ordering::SeqCst);
+    Ok(format!("seen {seen}"))
+}
+
+#[tokio::test]
+async fn a_result_that_depends_on_the_replica_that_began() {
+    let flow = Flow::of(homesick).state(Ticks::default);
+    check(flow, expect![[r#"
+        `homesick` ends in another way when it is sent from one replica to another
+
+          in round trips  "seen 1"
+          here            "seen 0"
+
+          What a handler asks, does and returns must be made of its arguments, of answers, and of results of steps.
+          The memory of a replica and the extensions of an HTTP request do not go with it.
+
+        round 1
+          client    tools/call homesick {}
+          server    ran remember
+          server    sends the client to another replica
+        round 2
+          client    comes again
+          server    "seen 0"
+    "#]]).await;
+}
+
+async fn early(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    let outside = cx.state::<Outside>().clone();
+    // A client that loses the response has nothing to say that it is the same flow.
+    cx.once("reserve", |_| async move {
+        outside.does("reserve");
+        Ok::<_, ToolError>(())
+    })
+    .await?;
+    cx.confirm("sure", "Sure?").await?;
+    Ok("reserved".to_owned())
+}
+
+#[tokio::test]
+async fn an_effect_before_the_first_question() {
+    let flow = Flow::of(early)
+        .world(Outside::default, Outside::done)
+        .agree("sure");
+    check(flow, expect![[r#"
+        `early` does "reserve" more than once if a replica dies
+        (the replica dies at poll 5 of 11)
+
+          without the crash  ["reserve"]
+          with it            ["reserve", "reserve"]
+
+          A client that loses the first response has no state, and its next request begins another flow.
+          Act after the first answer, or run as a task.
+
+        round 1
+          client    tools/call early {}
+          server    ran reserve
+          --------  the replica dies, and the client sends the request again
+          server    ran reserve
+          server    asks `sure`: "Sure?"
+        round 2
+          client    agrees to `sure`
+          server    "reserved"
+    "#]]).await;
+}
+
+#[tokio::test]
+async fn a_question_that_changes_by_itself_in_a_single_run() {
+    let flow = Flow::of(restless)
+        .world(Ticks::default, |_| Vec::new())
+        .agree("sure");
+    let failure = flow.try_run().await.expect_err("it is wrong");
+    expect![[r#"
+        `restless` asks `sure~2`, and the script has no answer left to it
+
+          It asks `sure~2`: "Sure, at tick 1?".
+          The script answers: sure.
+
+          A handler begins anew in every round, and is told again what it was told before.
+          So what it asks must be made of its arguments, of answers, and of results of steps.
+          Take the time from `cx.now`, chance from `cx.random`, and anything else from `cx.step`.
+
+        round 1
+          client    tools/call restless {}
+          server    asks `sure`: "Sure, at tick 0?"
+        round 2
+          client    agrees to `sure`
+          log       MR0131: the question `sure` at crates/sterna-testkit/tests/it/wrong.rs:24:25 changed between two rounds though nothing else did, name `restless`
+          server    asks `sure~2`: "Sure, at tick 1?"
+    "#]].assert_eq(&failure.to_string());
 }
 
 async fn endless(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {

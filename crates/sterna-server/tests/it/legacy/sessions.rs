@@ -28,9 +28,9 @@ async fn initialize_agrees_on_the_revision_the_client_wants_if_we_have_it() {
         assert_eq!(result["serverInfo"]["name"], "asking");
         let capabilities = json!({
             "logging": {},
-            "tools": {"listChanged": true},
-            "prompts": {"listChanged": true},
-            "resources": {"listChanged": true, "subscribe": true},
+            "tools": {},
+            "prompts": {},
+            "resources": {"subscribe": true},
         });
         assert_eq!(result["capabilities"], capabilities);
         assert_eq!(result.get("resultType"), None);

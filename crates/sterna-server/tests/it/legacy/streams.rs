@@ -4,12 +4,13 @@ use sterna_flow::{Level, Progress};
 use sterna_server::{Cx, Server, Uri};
 
 use super::{Session, next, show};
+use crate::mcp::changing;
 
 async fn touch(cx: Cx<'_>, (): ()) {
     let changes = cx.request().changes();
-    changes.tools();
+    changing::tools(changes);
     changes.resource("test://a");
-    changes.prompts();
+    changing::prompts(changes);
 }
 
 async fn talks(cx: Cx<'_>, (): ()) -> &'static str {
@@ -27,7 +28,8 @@ async fn session() -> Session {
     let server = Server::new("streams", "1")
         .tool("touch", "Changes things", touch)
         .tool("talks", "Talks", talks)
-        .resource("test://a", "a", read);
+        .resource("test://a", "a", read)
+        .changing();
     Session::of(server).await
 }
 

@@ -137,3 +137,21 @@ async fn errors_have_codes_of_the_specification_and_are_one_short_sentence() {
         assert!(!message.contains(['\n', '.']), "{message}");
     }
 }
+
+#[tokio::test]
+async fn what_goes_wrong_inside_is_not_logged_to_the_client() {
+    let client = client().with_meta("io.modelcontextprotocol/logLevel", json!("debug"));
+    for (method, params) in [
+        ("tools/call", json!({"name": "panics"})),
+        (
+            "tools/call",
+            json!({"name": "asks", "requestState": "s1.nonsense"}),
+        ),
+        ("prompts/get", json!({"name": "fails"})),
+        ("resources/read", json!({"uri": "test://panics"})),
+    ] {
+        let reply = client.send(method, params).await;
+        assert_eq!(reply.messages.len(), 1, "{method}: {:?}", reply.messages);
+        assert!(reply.messages[0].get("error").is_some());
+    }
+}

@@ -1,3 +1,5 @@
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 use sterna_protocol::sampling::{CreateMessageRequestParams, IncludeContext};
 use sterna_server::{Cx, Refused, Script, Server};
@@ -44,6 +46,15 @@ async fn with_fallback(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     Ok(format!("{name}/{text}/{last}"))
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct Greet {
+    name: Option<String>,
+}
+
+async fn with_argument(cx: Cx<'_>, args: Greet) -> Result<String, Refused> {
+    cx.ask("name", "Name?").fallback_to(args.name).await
+}
+
 async fn visit(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     cx.ask_url("visit", "Go", "https://example.com".parse().unwrap())
         .await?;
@@ -58,6 +69,11 @@ fn client() -> Client {
             .tool("with_context", "Wants context", with_context)
             .tool("without_context", "Wants none", without_context)
             .tool("with_fallback", "Asks if it can", with_fallback)
+            .tool(
+                "with_argument",
+                "Asks, or takes the argument",
+                with_argument,
+            )
             .tool("visit", "Sends away", visit),
     )
 }
@@ -134,6 +150,19 @@ async fn a_fallback_answers_in_place_of_a_client_that_cannot_be_asked() {
     let client = client().with_capabilities(json!({}));
     let shown = client.play("with_fallback", json!({}), &[]).await;
     assert_eq!(shown, "nobody/The client cannot ask the user./-");
+}
+
+#[tokio::test]
+async fn an_argument_answers_for_a_client_that_cannot_be_asked_and_for_no_other() {
+    let client = client();
+    let named = json!({"name": "Ada"});
+    let shown = client.play("with_argument", named.clone(), &[]).await;
+    assert_eq!(shown, "ask {name: Name?}");
+    let mute = client.with_capabilities(json!({}));
+    assert_eq!(mute.play("with_argument", named, &[]).await, "Ada");
+    let params = json!({"name": "with_argument", "arguments": {}});
+    let reply = mute.send("tools/call", params).await;
+    assert!(reply.error().starts_with("400 -32021"), "{}", reply.error());
 }
 
 #[tokio::test]

@@ -155,8 +155,10 @@ async fn a_list_is_the_same_whatever_was_asked_before_and_on_whichever_connectio
 #[tokio::test]
 async fn what_is_there_is_declared() {
     let found = asking().send("server/discover", json!({})).await;
-    expect![[r#"{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}}"#]]
-        .assert_eq(&found.into_result()["capabilities"].to_string());
+    expect![[
+        r#"{"tools":{},"prompts":{},"resources":{"subscribe":true},"completions":{},"logging":{}}"#
+    ]]
+    .assert_eq(&found.into_result()["capabilities"].to_string());
     let bare = Client::of(Server::new("bare", "1"));
     let found = bare.send("server/discover", json!({})).await;
     expect![[r#"{"logging":{}}"#]].assert_eq(&found.into_result()["capabilities"].to_string());
@@ -178,7 +180,7 @@ async fn discovery_declares_what_is_there_and_nothing_else() {
         .send("server/discover", json!({}))
         .await
         .into_result();
-    expect![[r#"{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"logging":{}},"instructions":"Be kind.","ttlMs":60000,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"lists","version":"1"}}}"#]]
+    expect![[r#"{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"logging":{}},"instructions":"Be kind.","ttlMs":60000,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"lists","version":"1"}}}"#]]
         .assert_eq(&found.to_string());
     let empty = Client::of(Server::new("lists", "1"))
         .send("server/discover", json!({}))

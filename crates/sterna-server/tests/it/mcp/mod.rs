@@ -3,6 +3,7 @@
 mod admission;
 mod answers;
 mod building;
+pub(crate) mod changing;
 mod faults;
 mod flows;
 mod gating;

@@ -5,13 +5,14 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sterna_protocol::caching::CacheScope;
+use sterna_protocol::caching::{CacheScope, Caching};
+use sterna_protocol::http::encode_value;
 use sterna_protocol::resource::{ReadResourceResult, ResourceContents, TextResourceContents};
 use sterna_server::auth::{Gate, ScopePolicy, Scopes, StaticTokens};
 use sterna_server::edge::{EdgeConfig, Rate};
-use sterna_server::{Cx, Prompt, ResourceTemplate, Server, Typed, Uri};
+use sterna_server::{Cx, Prompt, ResourceTemplate, Server, ServerConfig, Typed, Uri};
 
-use super::Client;
+use super::{CAPABILITIES, Client, VERSION, headers};
 
 async fn tool(_: Cx<'_>, (): ()) -> &'static str {
     "done"
@@ -49,6 +50,10 @@ async fn suggest(_: Typed) -> Vec<String> {
 }
 
 fn server() -> Server {
+    guarded(|policy| policy)
+}
+
+fn guarded(and: impl FnOnce(ScopePolicy) -> ScopePolicy) -> Server {
     let guarded = ["secret", "test://secret", "vault://{id}", "vault://7"];
     let policy = ScopePolicy::default().for_calls(move |_, name| match name {
         Some(name) if guarded.contains(&name) => Scopes::parse("secrets"),
@@ -57,10 +62,12 @@ fn server() -> Server {
     let tokens = "alice-0123456789 alice secrets\nbob-0123456789 bob\n";
     let tokens = StaticTokens::parse(tokens).unwrap();
     Server::new("guarded", "1")
-        .gate(Gate::guarded(tokens).with_scopes(policy))
+        .gate(Gate::guarded(tokens).with_scopes(and(policy)))
         .tool("secret", "", tool)
+        .tool("open", "", tool)
         .offer(Prompt::new("secret", "", prompt).completing("word", suggest))
         .resource("test://secret", "secret", read)
+        .resource("test://open", "open", read)
         .offer(ResourceTemplate::new("vault://{id}", "vault", read_one).completing("id", suggest))
 }
 
@@ -82,6 +89,123 @@ async fn permission_is_asked_for_on_every_request_whatever_a_cache_may_keep() {
         assert_eq!(result["resultType"], "complete", "{method}");
         assert_eq!(bob.open(method, params).await.status(), 403);
     }
+}
+
+#[tokio::test]
+async fn what_not_everybody_may_read_is_private_whatever_its_author_says() {
+    let client = Client::of(server()).with_token("alice-0123456789");
+    let scope = async |uri: &str| {
+        let read = client.send("resources/read", json!({"uri": uri})).await;
+        read.into_result()["cacheScope"].clone()
+    };
+    assert_eq!(scope("test://secret").await, "private");
+    assert_eq!(scope("test://open").await, "public");
+}
+
+#[tokio::test]
+async fn an_operation_is_challenged_with_the_same_scopes_whatever_token_comes() {
+    let policy = ScopePolicy::everywhere(Scopes::parse("mcp")).for_calls(|method, name| {
+        match (method, name) {
+            ("prompts/get", Some("größe")) => Scopes::parse("secrets sizes"),
+            _ => Scopes::none(),
+        }
+    });
+    let tokens = "none-0123456789 a\nsome-0123456789 b mcp\nmore-0123456789 c mcp sizes\n";
+    let tokens = StaticTokens::parse(tokens).unwrap();
+    let server = Server::new("guarded", "1")
+        .gate(Gate::guarded(tokens).with_scopes(policy))
+        .prompt("größe", "Asks for a size", prompt);
+    let client = Client::of(server);
+    let mut headers = headers("2026-07-28", "prompts/get");
+    headers.insert("mcp-name", encode_value("größe"));
+    let meta = json!({VERSION: "2026-07-28", CAPABILITIES: {}});
+    let params = json!({"name": "größe", "_meta": meta});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": params});
+    let tokens = [
+        "",
+        "wrong",
+        "none-0123456789",
+        "some-0123456789",
+        "more-0123456789",
+    ];
+    for (token, status) in tokens.into_iter().zip([401, 401, 403, 403, 403]) {
+        let mut headers = headers.clone();
+        if !token.is_empty() {
+            let bearer = format!("Bearer {token}").parse().unwrap();
+            headers.insert("authorization", bearer);
+        }
+        let response = client.post(headers, body.to_string()).await;
+        assert_eq!(response.status(), status, "{token}");
+        let challenge = response.headers()["www-authenticate"].to_str().unwrap();
+        assert!(
+            challenge.contains(r#"scope="mcp secrets sizes""#),
+            "{challenge}"
+        );
+    }
+}
+
+async fn names(client: &Client, method: &str, member: &str) -> Vec<Value> {
+    let listed = client.send(method, json!({})).await.into_result();
+    assert_eq!(listed["cacheScope"], "private");
+    let items = listed[member].as_array().unwrap().iter();
+    items.map(|item| item["name"].clone()).collect()
+}
+
+#[tokio::test]
+async fn a_policy_that_hides_leaves_out_what_a_caller_may_not_use() {
+    let mut config = ServerConfig::default();
+    config.caching = Caching::new(60_000, CacheScope::Public);
+    let client = Client::of(guarded(ScopePolicy::hiding).config(config));
+    let (alice, bob) = (
+        client.with_token("alice-0123456789"),
+        client.with_token("bob-0123456789"),
+    );
+    for (method, member, all, some) in [
+        ("tools/list", "tools", vec!["secret", "open"], vec!["open"]),
+        ("prompts/list", "prompts", vec!["secret"], vec![]),
+        (
+            "resources/list",
+            "resources",
+            vec!["secret", "open"],
+            vec!["open"],
+        ),
+        (
+            "resources/templates/list",
+            "resourceTemplates",
+            vec!["vault"],
+            vec![],
+        ),
+    ] {
+        assert_eq!(names(&alice, method, member).await, all);
+        assert_eq!(names(&bob, method, member).await, some);
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_a_callers_own_list_leads_to_the_next_of_it_and_of_no_other() {
+    let mut config = ServerConfig::default();
+    config.page = 1;
+    let server = guarded(ScopePolicy::hiding).tool("last", "", tool);
+    let client = Client::of(server.config(config));
+    let (alice, bob) = (
+        client.with_token("alice-0123456789"),
+        client.with_token("bob-0123456789"),
+    );
+    let first = bob.send("tools/list", json!({})).await.into_result();
+    assert_eq!(first["tools"][0]["name"], "open");
+    let next = json!({"cursor": first["nextCursor"]});
+    let second = bob.send("tools/list", next.clone()).await.into_result();
+    assert_eq!(second["tools"][0]["name"], "last");
+    let other = alice.send("tools/list", next).await;
+    assert_eq!(other.error(), r#"400 -32602 "Invalid params: cursor""#);
+}
+
+#[tokio::test]
+async fn without_hiding_a_client_sees_what_it_could_step_up_for() {
+    let bob = Client::of(server()).with_token("bob-0123456789");
+    assert_eq!(names(&bob, "tools/list", "tools").await, ["secret", "open"]);
+    let call = bob.open("tools/call", json!({"name": "secret"})).await;
+    assert_eq!(call.status(), 403);
 }
 
 fn complete(kind: &str, member: &str, name: &str, argument: &str) -> Value {

@@ -158,3 +158,21 @@ async fn a_state_of_another_caller_is_refused() {
     let reply = ada.retry("tools/call", &params, &result, answers()).await;
     assert_eq!(super::show(&reply.into_result()), "Ada 0");
 }
+
+#[tokio::test]
+async fn who_a_client_says_it_is_decides_nothing() {
+    let info = "io.modelcontextprotocol/clientInfo";
+    let client = Client::of(server());
+    let named = |name: &str| client.with_meta(info, json!({"name": name, "version": "1"}));
+    let (one, other) = (named("one"), named("other"));
+    let lists = [&client, &one, &other].map(|client| client.send("tools/list", json!({})));
+    let [nobody, first, second] = lists;
+    let expected = nobody.await.into_result();
+    assert_eq!(first.await.into_result(), expected);
+    assert_eq!(second.await.into_result(), expected);
+    let (params, result) = ask(&one, json!({})).await;
+    for client in [&client, &other] {
+        let reply = client.retry("tools/call", &params, &result, answers());
+        assert_eq!(super::show(&reply.await.into_result()), "Ada 0");
+    }
+}

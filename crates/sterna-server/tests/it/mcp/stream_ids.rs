@@ -4,15 +4,16 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use sterna_server::{Cx, Server};
 
-use super::{CAPABILITIES, Client, VERSION, headers};
+use super::{CAPABILITIES, Client, VERSION, changing, headers};
 
 async fn touch(cx: Cx<'_>, (): ()) {
-    cx.request().changes().tools();
+    changing::tools(cx.request().changes());
 }
 
 #[tokio::test]
 async fn every_subscription_is_named_by_its_own_request() {
-    let client = Client::of(Server::new("ids", "1").tool("touch", "Changes the tools", touch));
+    let server = Server::new("ids", "1").tool("touch", "Changes the tools", touch);
+    let client = Client::of(server.changing());
     for id in [json!(41), json!("41"), json!("a stream")] {
         let meta = json!({VERSION: "2026-07-28", CAPABILITIES: {}});
         let params = json!({"_meta": meta, "notifications": {"toolsListChanged": true}});

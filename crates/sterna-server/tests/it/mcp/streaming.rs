@@ -95,3 +95,46 @@ async fn closing_the_stream_stops_the_handler() {
     drop(response);
     noticed.recv().await.unwrap();
 }
+
+async fn chatters(cx: Cx<'_>, (): ()) {
+    for step in 1..=1000 {
+        cx.progress(Progress::new(f64::from(step)).of(1000.0));
+        cx.log(Level::Info, format_args!("{step}"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_handler_reports_too_fast_is_left_out() {
+    let server = Server::new("streaming", "1").tool("chatters", "Chatters", chatters);
+    let client = Client::of(server);
+    let params = json!({"name": "chatters", "arguments": {}});
+    let watched = client.with_meta("progressToken", json!("p"));
+    let reply = watched.send("tools/call", params.clone()).await;
+    let steps = reply.messages.iter();
+    let steps: Vec<_> = steps
+        .filter_map(|message| message["params"]["progress"].as_f64())
+        .collect();
+    assert_eq!(steps.len(), 51);
+    // The end of the way is always told.
+    assert_eq!(steps[49..], [50.0, 1000.0]);
+    let logged = client.with_meta("io.modelcontextprotocol/logLevel", json!("info"));
+    let reply = logged.send("tools/call", params).await;
+    let logs = reply.messages.iter();
+    let logs = logs.filter(|message| message["method"] == "notifications/message");
+    assert_eq!(logs.count(), 500);
+}
+
+async fn shouts(cx: Cx<'_>, (): ()) {
+    cx.log(Level::Info, "ä".repeat(10_000));
+}
+
+#[tokio::test]
+async fn a_long_log_message_is_cut_between_two_letters() {
+    let server = Server::new("streaming", "1").tool("shouts", "Shouts", shouts);
+    let client = Client::of(server);
+    let client = client.with_meta("io.modelcontextprotocol/logLevel", json!("info"));
+    let params = json!({"name": "shouts", "arguments": {}});
+    let reply = client.send("tools/call", params).await;
+    let said = reply.messages[0]["params"]["data"].as_str().unwrap();
+    assert_eq!(said, format!("{}…", "ä".repeat(4096)));
+}

@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 use sterna_server::edge::EdgeBody;
 use sterna_server::{Cx, Level, Progress, Server, Uri};
 
-use super::Client;
+use super::{Client, changing};
 
 async fn touch(cx: Cx<'_>, (): ()) {
     let changes = cx.request().changes();
-    changes.tools();
-    changes.prompts();
-    changes.resources();
+    changing::tools(changes);
+    changing::prompts(changes);
+    changing::resources(changes);
     changes.resource("test://a");
     changes.resource("test://b");
 }
@@ -18,7 +18,7 @@ async fn touch(cx: Cx<'_>, (): ()) {
 async fn talks(cx: Cx<'_>, (): ()) {
     cx.progress(Progress::new(1.0));
     cx.log(Level::Error, "an error");
-    cx.request().changes().tools();
+    changing::tools(cx.request().changes());
 }
 
 async fn read(_: Cx<'_>, uri: Uri) -> String {
@@ -30,11 +30,12 @@ fn client() -> Client {
         Server::new("subscriptions", "1")
             .tool("touch", "Changes everything", touch)
             .tool("talks", "Talks, and changes the tools", talks)
-            .resource("test://a", "a", read),
+            .resource("test://a", "a", read)
+            .changing(),
     )
 }
 
-async fn next(response: &mut Response<EdgeBody>) -> Value {
+pub(super) async fn next(response: &mut Response<EdgeBody>) -> Value {
     let frame = response.body_mut().frame().await.unwrap().unwrap();
     let data = frame.into_data().unwrap();
     let text = std::str::from_utf8(&data).unwrap();
@@ -56,15 +57,22 @@ async fn a_subscription_brings_what_was_asked_for_and_nothing_else() {
     assert_eq!(stream.headers()["content-type"], "text/event-stream");
     let first = next(&mut stream).await;
     assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
-    // There are no prompts and no tasks, so nothing is promised about them.
-    let honoured = json!({"toolsListChanged": true, "resourceSubscriptions": ["test://b"]});
+    // There are no tasks, so nothing is promised about them.
+    let honoured = json!({
+        "toolsListChanged": true,
+        "promptsListChanged": true,
+        "resourceSubscriptions": ["test://b"],
+    });
     assert_eq!(first["params"]["notifications"], honoured);
     client.call_tool("touch", json!({})).await;
-    let (tools, resource) = (next(&mut stream).await, next(&mut stream).await);
+    let tools = next(&mut stream).await;
+    let prompts = next(&mut stream).await;
+    let resource = next(&mut stream).await;
     assert_eq!(tools["method"], "notifications/tools/list_changed");
+    assert_eq!(prompts["method"], "notifications/prompts/list_changed");
     assert_eq!(resource["method"], "notifications/resources/updated");
     assert_eq!(resource["params"]["uri"], "test://b");
-    for message in [first, tools, resource] {
+    for message in [first, tools, prompts, resource] {
         assert_eq!(
             message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"],
             1
@@ -81,7 +89,8 @@ async fn every_list_that_changes_is_announced_to_those_who_asked() {
     let server = Server::new("subscriptions", "1")
         .tool("touch", "Changes everything", touch)
         .prompt("hello", "Says hello", says_hello)
-        .resource("test://a", "a", read);
+        .resource("test://a", "a", read)
+        .changing();
     let client = Client::of(server);
     for (filter, method) in [
         ("toolsListChanged", "notifications/tools/list_changed"),
@@ -97,6 +106,25 @@ async fn every_list_that_changes_is_announced_to_those_who_asked() {
         client.call_tool("touch", json!({})).await;
         assert_eq!(next(&mut stream).await["method"], method);
     }
+}
+
+#[tokio::test]
+async fn nothing_is_promised_about_lists_that_do_not_change() {
+    let server = Server::new("subscriptions", "1")
+        .prompt("hello", "Says hello", says_hello)
+        .resource("test://a", "a", read);
+    let filter = json!({
+        "toolsListChanged": true,
+        "promptsListChanged": true,
+        "resourcesListChanged": true,
+        "resourceSubscriptions": ["test://a"],
+    });
+    let params = json!({"notifications": filter});
+    let mut stream = Client::of(server)
+        .open("subscriptions/listen", params)
+        .await;
+    let honoured = json!({"resourceSubscriptions": ["test://a"]});
+    assert_eq!(next(&mut stream).await["params"]["notifications"], honoured);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use sterna_server::{Cx, Refused, Server, Tool};
 use tokio::sync::mpsc;
 
 use super::Client;
-use crate::mcp::{CAPABILITIES, VERSION, accept, show};
+use crate::mcp::{CAPABILITIES, VERSION, accept, changing, show};
 use crate::telemetry::capture::Capture;
 
 async fn name(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
@@ -45,7 +45,7 @@ async fn mirrored(_: Cx<'_>, args: Mirrored) -> String {
 }
 
 async fn touch(cx: Cx<'_>, (): ()) {
-    cx.request().changes().tools();
+    changing::tools(cx.request().changes());
 }
 
 async fn explode(cx: Cx<'_>, (): ()) -> String {
@@ -61,6 +61,7 @@ fn server() -> (Server, mpsc::UnboundedReceiver<&'static str>) {
         .offer(Tool::new("mirrored", "Has a header", mirrored))
         .tool("touch", "Changes the tools", touch)
         .tool("explode", "Panics", explode)
+        .changing()
         .state(seen);
     (server, events)
 }
@@ -255,4 +256,21 @@ async fn no_request_of_ours_reaches_a_modern_client() {
         // CANCEL-S2: nobody listens, so there is nothing that we could end.
         assert_ne!(message["method"], "notifications/cancelled");
     }
+}
+
+#[tokio::test]
+async fn a_request_in_a_line_came_through_a_pipe() {
+    let (capture, _guard) = Capture::start();
+    let mut client = Client::of(server().0);
+    client
+        .request(1, "tools/call", json!({"name": "talks"}))
+        .await;
+    client.request(2, "tools/list", json!({})).await;
+    client.close().await;
+    let spans = capture.operations();
+    let transports: Vec<_> = spans
+        .iter()
+        .map(|span| span.get("network.transport"))
+        .collect();
+    assert_eq!(transports, [Some("pipe"); 2]);
 }

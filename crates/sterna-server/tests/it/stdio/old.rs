@@ -4,14 +4,16 @@ use sterna_server::{Cx, Server};
 use super::Client;
 use crate::legacy::asking;
 use crate::legacy::show;
-use crate::mcp::accept;
+use crate::mcp::{accept, changing};
 
 async fn touch(cx: Cx<'_>, (): ()) {
-    cx.request().changes().tools();
+    changing::tools(cx.request().changes());
 }
 
 async fn session(version: &str) -> Client {
-    let server: Server = asking::server().tool("touch", "Changes the tools", touch);
+    let server: Server = asking::server()
+        .tool("touch", "Changes the tools", touch)
+        .changing();
     let mut client = Client::of(server);
     let params = json!({
         "protocolVersion": version,

@@ -55,8 +55,13 @@ impl Capture {
 
     /// The spans of requests, in order.
     pub(crate) fn operations(&self) -> Vec<Fields> {
+        self.spans("sterna::mcp")
+    }
+
+    /// The spans of a target, in order.
+    pub(crate) fn spans(&self, target: &str) -> Vec<Fields> {
         let spans = self.0.spans.lock().unwrap();
-        let ours = spans.values().filter(|span| span.target == "sterna::mcp");
+        let ours = spans.values().filter(|span| span.target == target);
         ours.cloned().collect()
     }
 

@@ -6,3 +6,4 @@ mod numbers;
 mod secrets;
 mod sessions;
 mod spans;
+mod tasks;

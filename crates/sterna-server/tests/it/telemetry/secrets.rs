@@ -41,11 +41,18 @@ async fn note(cx: Cx<'_>, args: Args) -> Result<String, RequestError> {
     Ok(format!("{} {pin}", args.text))
 }
 
+async fn model(cx: Cx<'_>, args: Args) -> Result<String, ToolError> {
+    let prompt = format!("planted-prompt {}", args.text);
+    let written = cx.sample("key", prompt).await?;
+    Ok(format!("{:?}", written.content))
+}
+
 fn client() -> Client {
     let tokens = StaticTokens::parse("planted-token-0123456789abcdef ada").unwrap();
     let server = Server::new("secretive", "1")
         .gate(Gate::guarded(tokens))
         .tool("tool", "Does", tool)
+        .tool("model", "Asks a model", model)
         .offer(Tool::low_level("low", "Does", low))
         .resource_template("note://{text}", "note", note);
     Client::of(server)
@@ -98,6 +105,15 @@ async fn no_argument_answer_state_or_token_is_ever_logged() {
         client.retry(method, &params, &broken, json!({})).await;
         let wrong = json!({"key": accept(json!({"key": 7})), "pin": json!("planted-wrong")});
         client.retry(method, &params, &asked, wrong).await;
+    }
+    let params = json!({"name": "model", "arguments": {"text": "planted-argument"}});
+    let asked = client.send("tools/call", params.clone()).await;
+    let written = json!({"type": "text", "text": "planted-completion"});
+    let written = json!({"role": "assistant", "model": "planted-model", "content": written});
+    for answer in [written, json!({"planted-nonsense": 7})] {
+        let answers = json!({"key": answer});
+        let asked = &asked.messages[0]["result"];
+        client.retry("tools/call", &params, asked, answers).await;
     }
     let planted = json!({"name": "planted-name", "arguments": {"text": 7}});
     client.send("tools/call", planted).await;

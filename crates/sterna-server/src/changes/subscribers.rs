@@ -1,6 +1,5 @@
-//! Changes of the server, on their way to those who subscribed.
+//! Those who listen, and what they are told.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
@@ -10,18 +9,12 @@ use sterna_protocol::resource::ResourceUpdatedNotificationParams;
 use sterna_protocol::sse::Frame;
 use sterna_protocol::subscription::SubscriptionFilter;
 
-use crate::edge::{Inbox, Outbox, outbox};
+use crate::edge::Outbox;
 use crate::legacy::Live;
 
-/// Tells subscribers what has changed. Cheap to clone, and good for the whole
-/// life of the server: from [`Service::changes`](crate::Service::changes), or
-/// inside a handler from [`Request::changes`](crate::Request::changes).
-///
-/// Each notification reaches every open `subscriptions/listen` stream that
-/// asked for it, and every session of the older revisions that listens, on this
-/// instance.
-#[derive(Clone, Default)]
-pub struct Changes(Arc<Mutex<Vec<Subscriber>>>);
+/// Those who listen on this instance.
+#[derive(Default)]
+pub(super) struct Subscribers(Mutex<Vec<Subscriber>>);
 
 struct Subscriber {
     audience: Audience,
@@ -38,36 +31,16 @@ enum Audience {
 
 /// What has changed.
 #[derive(Clone, Copy)]
-enum Change<'a> {
+pub(super) enum Change<'a> {
     Prompts,
     Resource(&'a str),
     Resources,
     Tools,
 }
 
-impl Changes {
-    /// The list of tools has changed.
-    pub fn tools(&self) {
-        self.tell(Change::Tools);
-    }
-
-    /// The list of prompts has changed.
-    pub fn prompts(&self) {
-        self.tell(Change::Prompts);
-    }
-
-    /// The list of resources has changed.
-    pub fn resources(&self) {
-        self.tell(Change::Resources);
-    }
-
-    /// The resource at `uri` has changed.
-    pub fn resource(&self, uri: &str) {
-        self.tell(Change::Resource(uri));
-    }
-
+impl Subscribers {
     /// Tells those who want to know (SUB-S1).
-    fn tell(&self, change: Change<'_>) {
+    pub(super) fn tell(&self, change: Change<'_>) {
         self.lock().retain(|subscriber| {
             if subscriber.audience.wants(change) {
                 let event = change.event(subscriber.audience.id());
@@ -82,18 +55,18 @@ impl Changes {
     }
 
     /// Opens a stream for the request `id`.
-    pub(crate) fn subscribe(&self, id: RequestId, filter: SubscriptionFilter) -> Inbox {
-        let (outbox, inbox) = outbox(BUFFER);
+    pub(super) fn subscribe(&self, id: RequestId, filter: SubscriptionFilter, outbox: Outbox) {
         self.add(Audience::Stream(id, filter), outbox);
-        inbox
     }
 
     /// Opens the stream of a session, in place of the one it had.
-    pub(crate) fn attend(&self, session: Arc<Live>) -> Inbox {
-        let (outbox, inbox) = outbox(BUFFER);
+    pub(super) fn attend(&self, session: Arc<Live>, outbox: Outbox) {
         session.listen(outbox.clone());
         self.add(Audience::Session(session), outbox);
-        inbox
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lock().len()
     }
 
     fn add(&self, audience: Audience, outbox: Outbox) {
@@ -164,12 +137,3 @@ pub(crate) fn event(method: &str, params: &impl Serialize) -> Vec<u8> {
         .expect("wire types have string keys only");
     event
 }
-
-impl fmt::Debug for Changes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Changes({} subscribers)", self.lock().len())
-    }
-}
-
-/// What a subscriber may lag behind: some hundred notifications.
-const BUFFER: usize = 64 << 10;

@@ -1,0 +1,126 @@
+//! What a server says about itself, written once for all who ask.
+
+use bytes::Bytes;
+use sterna_protocol::caching::Caching;
+use sterna_protocol::capabilities::{
+    PromptsCapability, ResourcesCapability, ServerCapabilities, ToolsCapability,
+};
+use sterna_protocol::discover::DiscoverResult;
+use sterna_protocol::implementation::Implementation;
+use sterna_protocol::json::{JsonObject, RawJson};
+use sterna_protocol::legacy::{
+    InitializeResult, ServerTaskRequests, ServerTasksCapability, ToolTasks,
+};
+use sterna_protocol::meta::ResultMeta;
+use sterna_protocol::version::ProtocolVersion;
+
+use crate::modern::{Lists, discover};
+use crate::offer::{Extensions, Offers};
+
+/// What stays true of a server whatever it offers.
+#[derive(Debug)]
+pub(crate) struct Profile {
+    pub(super) instructions: Option<String>,
+    pub(super) caching: Caching,
+    /// How many entries a page of a list has.
+    pub(super) page: usize,
+    pub(super) has_store: bool,
+    /// Whether tasks are spoken of as SEP-2322 does, too.
+    pub(super) sep2322_tasks: bool,
+}
+
+/// What a server says about what it offers.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    /// The answer to `server/discover`.
+    pub(crate) discover: Bytes,
+    pub(crate) lists: Lists,
+    /// The answer to `initialize`, but for the revision.
+    pub(crate) hello: InitializeResult,
+    /// The lists as 2025-11-25 has them.
+    pub(crate) legacy_lists: Lists,
+    /// The lists as the revisions before have them.
+    pub(crate) older_lists: Lists,
+}
+
+impl Profile {
+    pub(crate) fn show(
+        &self,
+        info: &Implementation,
+        offers: &Offers,
+        extensions: &Extensions,
+    ) -> Shown {
+        let mut capabilities = declare(offers);
+        let mut hello = InitializeResult::new(
+            ProtocolVersion::V2025_11_25,
+            capabilities.clone().into(),
+            info.clone(),
+        );
+        hello.instructions.clone_from(&self.instructions);
+        let runs_tasks = self.has_store && offers.may_run_tasks();
+        hello.capabilities.tasks = runs_tasks.then(session_tasks);
+        // Extensions are spoken at 2026-07-28 alone.
+        for (id, settings) in extensions.declared() {
+            let declared = capabilities.extensions.get_or_insert_default();
+            declared.insert(id.to_string(), settings.clone());
+        }
+        let mut lists: fn(&_, &_, _, &_) -> _ = Lists::write;
+        if self.sep2322_tasks {
+            let mut tasks = session_tasks();
+            tasks.list = None;
+            let tasks = RawJson::of(&tasks).expect("wire types have string keys only");
+            capabilities.extra.insert("tasks", tasks);
+            lists = Lists::write_with_tasks;
+        }
+        let versions = vec![ProtocolVersion::V2026_07_28];
+        let mut found = DiscoverResult::new(versions, capabilities);
+        found.instructions.clone_from(&self.instructions);
+        let meta = ResultMeta::of(info.clone());
+        Shown {
+            discover: discover(found, &self.caching, &meta),
+            lists: lists(offers, &self.caching, self.page, &meta),
+            hello,
+            legacy_lists: Lists::write_legacy(offers, self.page),
+            older_lists: Lists::write_older(offers, self.page),
+        }
+    }
+}
+
+/// What is really there is declared, and nothing else (DISC-S2).
+fn declare(offers: &Offers) -> ServerCapabilities {
+    let list_changed = offers.changing.then_some(true);
+    let mut capabilities = ServerCapabilities::default();
+    if offers.has_tools() {
+        let mut tools = ToolsCapability::default();
+        tools.list_changed = list_changed;
+        capabilities.tools = Some(tools);
+    }
+    if offers.has_prompts() {
+        let mut prompts = PromptsCapability::default();
+        prompts.list_changed = list_changed;
+        capabilities.prompts = Some(prompts);
+    }
+    if offers.has_resources() {
+        let mut resources = ResourcesCapability::default();
+        resources.list_changed = list_changed;
+        resources.subscribe = Some(true);
+        capabilities.resources = Some(resources);
+    }
+    capabilities.completions = offers.completes().then(JsonObject::new);
+    // LOG-S1: every handler has a log.
+    capabilities.logging = Some(JsonObject::new());
+    capabilities
+}
+
+/// What sessions of 2025-11-25 can do with tasks.
+fn session_tasks() -> ServerTasksCapability {
+    let mut tools = ToolTasks::default();
+    tools.call = Some(JsonObject::new());
+    let mut requests = ServerTaskRequests::default();
+    requests.tools = Some(tools);
+    let mut tasks = ServerTasksCapability::default();
+    tasks.list = Some(JsonObject::new());
+    tasks.cancel = Some(JsonObject::new());
+    tasks.requests = Some(requests);
+    tasks
+}
