@@ -61,3 +61,17 @@ async fn main() -> anyhow::Result<()> {
     call.round(&busy).await?;
     call.round(&idle).await
 }
+
+#[cfg(test)]
+mod tests {
+    use sterna_testkit::Flow;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn wherever_it_is_sent_away_all_pages_are_indexed() {
+        let flow = Flow::of(index).state(|| Name("any"));
+        assert_eq!(flow.run().await.text(), "1000 pages indexed");
+        assert!(flow.check().await.sheds > 2);
+    }
+}

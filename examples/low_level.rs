@@ -54,3 +54,23 @@ async fn main() -> anyhow::Result<()> {
     call.answer(json!({"more": {"more": 0}}))?;
     call.round(&server).await
 }
+
+#[cfg(test)]
+mod tests {
+    use sterna_testkit::Flow;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_sum_survives_its_replicas() {
+        let build = || {
+            let count = Tool::low_level("count", "Counts together with the user", count);
+            Server::new("counter", "1.0.0").offer(count)
+        };
+        let flow = Flow::on(build, "count")
+            .answer("more", 41)
+            .answer("more", 0);
+        assert_eq!(flow.run().await.text(), "42 in all");
+        flow.check().await;
+    }
+}

@@ -53,3 +53,23 @@ async fn main() -> anyhow::Result<()> {
     call.answer(json!({"microsoft_login": {"microsoft_login": "ada@outlook"}}))?;
     call.round(&new).await
 }
+
+#[cfg(test)]
+mod tests {
+    use sterna_testkit::Flow;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn whichever_replica_dies_only_what_is_missing_is_asked_for() {
+        let flow = Flow::of(old_sync)
+            .upgrade(2, new_sync)
+            .answer("github_login", "ada")
+            .answer("google_login", "ada@gmail")
+            .answer("microsoft_login", "ada@outlook");
+        let run = flow.run().await;
+        assert_eq!(run.rounds(), 3);
+        run.asked("microsoft_login").in_round(2);
+        flow.check().await;
+    }
+}

@@ -72,3 +72,22 @@ async fn main() -> Result<()> {
         .await?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use sterna_testkit::{Flow, Way};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_article_is_published_whichever_worker_dies() {
+        let flow = Flow::of(publish)
+            .way(Way::Task)
+            .args(json!({"title": "Birds"}))
+            .answer("approval", json!({"name": "Ada"}));
+        let run = flow.run().await;
+        assert_eq!(run.steps(), ["render", "publish"]);
+        flow.check().await;
+    }
+}

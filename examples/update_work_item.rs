@@ -64,3 +64,28 @@ async fn main() -> anyhow::Result<()> {
     call.answer(json!({"original": {"original": 4301}}))?;
     call.round(&server).await
 }
+
+#[cfg(test)]
+mod tests {
+    use sterna_testkit::Flow;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_duplicate_names_its_original_and_a_fix_does_not() {
+        let item = json!({"id": 4522, "state": "Resolved"});
+        let duplicate = Flow::of(update_work_item)
+            .args(&item)
+            .answer("resolution", Resolution::Duplicate)
+            .answer("original", 4301);
+        let run = duplicate.run().await;
+        run.asked("resolution").in_round(1);
+        run.asked("original").in_round(2);
+        duplicate.check().await;
+        let fixed = Flow::of(update_work_item)
+            .args(&item)
+            .answer("resolution", Resolution::Fixed);
+        assert_eq!(fixed.run().await.text(), "Item 4522 resolved: fixed");
+        fixed.check().await;
+    }
+}

@@ -36,5 +36,6 @@ examples! {
     a_client_starts_a_server_and_answers_it_on_its_standard_streams: "stdio",
     a_reader_hears_of_a_change_and_of_the_end: "subscriptions",
     opentelemetry_sees_the_rounds_of_a_flow_as_one_trace: "telemetry",
+    a_tool_is_tested_by_a_client_that_crashes_it: "tested",
     a_question_depends_on_the_answer_to_another: "update_work_item",
 }

@@ -33,7 +33,12 @@ pub(super) async fn shed(flow: &Flow, run: &Run) -> Result<u32, Failure> {
             ..Plan::default()
         };
         let other = rounds::play(flow, plan).await;
-        compare(flow, run, other, "when it is sent from one replica to another")?;
+        compare(
+            flow,
+            run,
+            other,
+            "when it is sent from one replica to another",
+        )?;
         runs += 1;
     }
     Ok(runs)

@@ -132,10 +132,11 @@ impl Session<'_> {
         self.stage.notes.take(Who::Server, shown);
         let unseen = self.unseen.iter();
         let unseen = unseen.map(|known| show::question(&known.key, &known.request));
-        let details = format!(
-            "In round trips it {}.",
-            unseen.collect::<Vec<_>>().join("\n          and ")
-        );
+        let unseen: Vec<String> = unseen.collect();
+        let details = match &unseen[..] {
+            [] => "In round trips it asks nothing more.".to_owned(),
+            unseen => format!("In round trips it {}.", unseen.join("\nand ")),
+        };
         let what = format!("`{name}` asks in a session what it does not ask in round trips");
         Failure::new(what, self.stage.notes.all()).with(details)
     }

@@ -1,5 +1,7 @@
 //! Round trips: requests of 2026-07-28, each to a replica of its own.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::{Plan, Said, Shed, finish, unscripted};
@@ -27,6 +29,7 @@ pub(crate) async fn play(flow: &Flow, plan: Plan) -> Result<Run, Failure> {
         polls: 0,
         has_lost: false,
         questions: Vec::new(),
+        unanswered: BTreeSet::new(),
         sent: Vec::new(),
     };
     player.play().await
@@ -39,6 +42,8 @@ pub(super) struct Player<'a> {
     polls: u32,
     has_lost: bool,
     questions: Vec<Question>,
+    /// What the client left unanswered in the round before.
+    unanswered: BTreeSet<String>,
     /// The parameters of every round.
     sent: Vec<Value>,
 }
@@ -207,8 +212,7 @@ impl Player<'_> {
         }
         for (key, request) in questions {
             self.note(Who::Server, show::question(key, request));
-            let known = self.questions.iter().any(|question| question.key == *key);
-            if !known {
+            if !self.unanswered.contains(key) {
                 self.questions.push(Question {
                     key: key.clone(),
                     round,
@@ -218,10 +222,12 @@ impl Player<'_> {
         }
         let next = self.stage.flow.rounds.get(&(round + 1));
         let withheld = next.filter(|_| self.plan.is_scripted);
+        self.unanswered.clear();
         let mut answers = Map::new();
         for (key, request) in questions {
             // What is left out of the next round is answered in a later one.
             if withheld.is_some_and(|round| round.withheld.contains(key) || round.is_never) {
+                self.unanswered.insert(key.clone());
                 continue;
             }
             let answer = self.script.take(key);

@@ -107,9 +107,11 @@ impl<'a> Task<'a> {
 
     /// Lets the worker go on for a moment, unless it is to die.
     async fn turn(&mut self, idle: u32) -> Result<(), Failure> {
-        self.turns += 1;
-        if self.kill_at == Some(self.turns) {
-            return self.kill().await;
+        if idle <= PATIENCE {
+            self.turns += 1;
+            if self.kill_at == Some(self.turns) {
+                return self.kill().await;
+            }
         }
         self.nudge().await;
         yield_now().await;
@@ -224,8 +226,9 @@ fn work(stage: &Stage<'_>, replica: &Replica) -> Acting<'static, ()> {
 /// Longer than a worker may be silent.
 const LEASE: Duration = Duration::from_secs(31);
 
-/// Turns in which nothing happens before time is made to pass.
-const PATIENCE: u32 = 200;
+/// Turns in which nothing happens before time is made to pass. To be killed
+/// later in the same wait would show nothing new.
+const PATIENCE: u32 = 24;
 
 /// Turns in which nothing happens before the flow is given up.
 const MOST_IDLE: u32 = 5_000;

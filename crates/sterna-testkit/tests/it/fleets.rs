@@ -3,7 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use sterna_server::{Cx, Refused, Server, TaskMode, Tool, ToolError};
+use sterna_protocol::elicitation::{ElicitRequestFormParams, FormSchema, NumberSchema, NumberType};
+use sterna_protocol::input::{InputRequest, InputRequired, RequestState};
+use sterna_protocol::result::Outcome;
+use sterna_protocol::tool::CallToolResult;
+use sterna_server::{Answers, Call, Cx, Refused, Server, TaskMode, Tool, ToolError};
 use sterna_testkit::{Flow, Way};
 
 async fn old_sync(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
@@ -76,6 +80,35 @@ async fn a_flow_may_ask_before_it_becomes_a_task() {
     let run = flow.clone().way(Way::Task).run().await;
     assert_eq!(run.text(), "3 copies of Birds");
     assert_eq!(flow.check().await.ways, 3);
+}
+
+async fn more(call: Call, answers: Answers) -> Result<Outcome<CallToolResult>, ToolError> {
+    let before: u32 = call.state().unwrap_or("0").parse()?;
+    let Some(more) = answers.form::<u32>("more").transpose()? else {
+        return Ok(Outcome::InputRequired(asking(before)));
+    };
+    match more {
+        0 => Ok(Outcome::Complete(CallToolResult::text(before.to_string()))),
+        more => Ok(Outcome::InputRequired(asking(before + more))),
+    }
+}
+
+fn asking(sum: u32) -> InputRequired {
+    let form = FormSchema::new().with_required("more", NumberSchema::new(NumberType::Integer));
+    let question = ElicitRequestFormParams::new("How many more?", form);
+    let state = RequestState::new(sum.to_string());
+    InputRequired::asking("more", InputRequest::elicit(question)).with_state(state)
+}
+
+#[tokio::test]
+async fn a_low_level_handler_asks_the_same_again_and_again() {
+    let build = || Server::new("counter", "1.0.0").offer(Tool::low_level("more", "Counts", more));
+    let flow = Flow::on(build, "more")
+        .answer("more", 1)
+        .answer("more", 2)
+        .answer("more", 0);
+    assert_eq!(flow.run().await.text(), "3");
+    assert_eq!(flow.check().await.ways, 2);
 }
 
 fn newsroom() -> Server {
