@@ -107,12 +107,10 @@ impl Thread {
 
     /// Says where the round stands, and asks the hooks whether it may go on.
     fn settle(self, round: &Round) -> Result<Self, Failure> {
-        let kept = self.payload.as_deref().and_then(v1::trace);
-        let trace = kept.unwrap_or_else(|| self.trace(round));
         let place = Place {
             flow: self.flow.to_bytes(),
             round: self.round,
-            trace,
+            trace: self.named_trace(round),
         };
         round.request.stands_at(place);
         let span = tracing::Span::current();
@@ -128,10 +126,16 @@ impl Thread {
         Ok(self)
     }
 
-    /// The trace of a flow that begins: the client's, or one made of its id.
+    /// The trace of the flow: that of its first round, or one made of its id.
     pub(super) fn trace(&self, round: &Round) -> [u8; 16] {
-        let named = round.traceparent.as_deref().and_then(trace_id);
+        let named = self.named_trace(round);
         named.unwrap_or_else(|| flow_name(self.flow.to_bytes()))
+    }
+
+    /// The trace that the state keeps, or the one that the client names.
+    fn named_trace(&self, round: &Round) -> Option<[u8; 16]> {
+        let kept = self.payload.as_deref().and_then(v1::trace);
+        kept.or_else(|| round.traceparent.as_deref().and_then(trace_id))
     }
 
     /// What the state keeps; `None` in the first round.
