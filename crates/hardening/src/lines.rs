@@ -129,9 +129,9 @@ impl Lines {
                 format!("the good request after `{line}`")
             })?;
             self.tally.count(&outcome, line)?;
-            self.cancel(line)?;
         }
-        Ok(())
+        // Not before: it would reach lines of the same id that have not run yet.
+        lines.iter().try_for_each(|line| self.cancel(line))
     }
 
     /// What is said before the answer to the probe of this number.
