@@ -54,6 +54,11 @@ impl Wire {
         self.stream.shutdown(Shutdown::Write)
     }
 
+    /// Waits until there is something to read, and leaves it there.
+    pub(crate) fn wait(&self) -> io::Result<()> {
+        self.stream.peek(&mut [0]).map(drop)
+    }
+
     /// The next answer; `None` if the peer hung up instead.
     pub(crate) fn answer(&mut self) -> io::Result<Option<Answer>> {
         let end = loop {
@@ -127,6 +132,7 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
         .position(|window| window == needle)
 }
 
-/// Far longer than the server takes for anything: who waits this long has found
-/// a server that hangs.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Far longer than the server takes for anything, and shorter than the pauses in
+/// which a stream says that it is still there: who waits this long has found a
+/// connection that nobody ends.
+const PATIENCE: Duration = Duration::from_secs(12);
