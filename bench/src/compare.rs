@@ -122,34 +122,44 @@ async fn memory(server: &Competitor) -> Result<Memory> {
     })
 }
 
-/// System calls per request under load, if there is a tool to count them.
+/// System calls per request under load, if there is a tool to count them: what
+/// more requests on as many connections add, so that connecting does not count.
 async fn calls(process: &Process) -> Result<Option<f64>> {
+    let Some((few_calls, few)) = calls_of(process, 20).await? else {
+        return Ok(None);
+    };
+    let Some((many_calls, many)) = calls_of(process, 80).await? else {
+        return Ok(None);
+    };
+    Ok(Some((many_calls - few_calls) / (many - few)))
+}
+
+/// System calls and requests of a load of so many requests on each connection.
+async fn calls_of(process: &Process, count: usize) -> Result<Option<(f64, f64)>> {
     let counter = tokio::process::Command::new("perf")
         .args(["stat", "-x,", "-e", "raw_syscalls:sys_enter", "-p"])
-        .args([&process.id().to_string(), "--", "sleep", "1.5"])
+        .arg(process.id().to_string())
         .stderr(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::null())
         .spawn();
     let Ok(counter) = counter else {
         return Ok(None);
     };
+    // It takes a moment to attach itself.
     tokio::time::sleep(Duration::from_millis(400)).await;
-    let extent = Extent::Time(Duration::from_millis(800));
-    let seen = load::run(
-        process.address,
-        Scenario::Plain,
-        Flows::Finished,
-        256,
-        extent,
-    )
-    .await?;
+    let extent = Extent::Count(count);
+    let flows = Flows::Finished;
+    let seen = load::run(process.address, Scenario::Plain, flows, 256, extent).await?;
+    let id = counter.id().context("perf ended by itself")?;
+    Command::new("kill")
+        .args(["-INT", &id.to_string()])
+        .status()?;
     let output = counter.wait_with_output().await?;
     let text = String::from_utf8_lossy(&output.stderr);
     let count = text.split(',').next().unwrap_or_default().trim();
     Ok(count
         .parse()
         .ok()
-        .map(|count: f64| count / seen.latencies.len() as f64))
+        .map(|count| (count, seen.latencies.len() as f64)))
 }
 
 const PAUSED: usize = 10_000;

@@ -55,6 +55,17 @@ impl Connection {
         Ok(&self.body)
     }
 
+    /// Sends `request` and waits for the head of an answer that goes on.
+    pub async fn open_stream(&mut self, request: &[u8]) -> Result<()> {
+        self.stream.write_all(request).await?;
+        self.buffer.clear();
+        while find(&self.buffer, b"\r\n\r\n").is_none() {
+            self.more().await?;
+        }
+        ensure!(self.buffer.starts_with(b"HTTP/1.1 200"), "no stream");
+        Ok(())
+    }
+
     async fn chunks(&mut self, mut at: usize) -> Result<()> {
         self.body.clear();
         loop {

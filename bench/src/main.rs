@@ -2,12 +2,13 @@
 //!
 //! `compare` starts every server that it is given, puts the same load on one
 //! after the other, several rounds of it, and writes down what the kernel says
-//! about their processes. `load` runs one scenario a fixed number of times
+//! about their processes. `growth` asks one server for more and more. `load` runs one scenario a fixed number of times
 //! against a server that is already there.
 
 mod chart;
 mod compare;
 mod connection;
+mod growth;
 mod load;
 mod process;
 mod report;
@@ -54,6 +55,11 @@ enum Args {
         #[arg(long)]
         svg: Option<PathBuf>,
     },
+    /// Measure how the cost of our server grows with what it has to carry
+    Growth {
+        /// Where our server is
+        server: String,
+    },
     /// Run one scenario so often against a running server
     Load {
         address: SocketAddr,
@@ -97,6 +103,10 @@ async fn run(args: Args) -> Result<()> {
             if let Some(path) = svg {
                 std::fs::write(path, chart::draw(&report))?;
             }
+            Ok(())
+        }
+        Args::Growth { server } => {
+            println!("{}", growth::run(&server).await?);
             Ok(())
         }
         Args::Load {

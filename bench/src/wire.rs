@@ -51,17 +51,46 @@ impl Scenario {
 
 /// The second request of [`Scenario::Mrtr2`], with the state of the first answer.
 pub fn retry(host: SocketAddr, answer: &[u8]) -> Result<Vec<u8>> {
-    let state = state(answer)?;
-    let key = string_after(answer, r#""inputRequests":{""#)?;
-    let more = format!(
+    Ok(call(host, "ask", &accepting(answer)?))
+}
+
+/// A call of a tool that takes a count, or its retry with an answer to the one
+/// question of `asked`.
+pub fn counted(host: SocketAddr, tool: &str, count: u32, asked: Option<&[u8]>) -> Result<Vec<u8>> {
+    let more = asked.map_or_else(|| Ok(String::new()), accepting)?;
+    let params = format!(r#","name":"{tool}","arguments":{{"count":{count}}}{more}"#);
+    Ok(request(host, "tools/call", Some(tool), &params))
+}
+
+/// What a retry adds to the parameters: the answer to the one question of
+/// `asked`, and its state.
+fn accepting(asked: &[u8]) -> Result<String> {
+    let state = state(asked)?;
+    let key = string_after(asked, r#""inputRequests":{""#)?;
+    Ok(format!(
         r#","requestState":"{state}","inputResponses":{{"{key}":{{"action":"accept","content":{{"name":"{NAME}"}}}}}}"#
-    );
-    Ok(call(host, "ask", &more))
+    ))
+}
+
+/// Whether an answer asks something.
+pub fn asks(answer: &[u8]) -> bool {
+    state(answer).is_ok()
+}
+
+/// Opens a stream of changes.
+pub fn listen(host: SocketAddr) -> Vec<u8> {
+    let params = r#","notifications":{"toolsListChanged":true}"#;
+    request(host, "subscriptions/listen", None, params)
 }
 
 /// Checks the answer to the second request.
 pub fn check_retry(answer: &[u8]) -> Result<()> {
     contains(answer, MESSAGE)?;
+    contains(answer, NAME)
+}
+
+/// Checks that the name which was answered is in the result.
+pub fn check_name(answer: &[u8]) -> Result<()> {
     contains(answer, NAME)
 }
 

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::fuzz::Start;
 use crate::shell::{command, finish};
-use crate::{chaos, conformance, deny, faults, fuzz, test, tidy};
+use crate::{chaos, conformance, deny, faults, fuzz, speed, test, tidy};
 
 pub(crate) fn run() -> Result<()> {
     stage("fmt", || cargo(&["fmt", "--all", "--check"]))?;
@@ -31,6 +31,7 @@ pub(crate) fn run() -> Result<()> {
         )
     })?;
     stage("tests", test::run)?;
+    stage("instructions", || speed::callgrind(false))?;
     stage("faults", || faults::run(None, false))?;
     stage("conformance", || conformance::run(None, None))?;
     stage("chaos", || chaos::run(chaos::SHORT))?;

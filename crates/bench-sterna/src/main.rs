@@ -3,6 +3,8 @@
 //! Every setting has its default: origins, headers, sealing, limits and the
 //! validation of arguments and answers are all on.
 
+use std::convert::Infallible;
+use std::future::ready;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener};
 
@@ -20,6 +22,9 @@ struct Args {
     /// How many more tools to offer, to see what a long list costs
     #[arg(long, default_value_t = 0)]
     more_tools: usize,
+    /// Offer `rounds` and `steps` too, to see what long flows cost
+    #[arg(long)]
+    growth: bool,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -41,6 +46,31 @@ async fn ask(cx: Cx<'_>, args: Message) -> Result<String, ToolError> {
     Ok(format!("{}, {}", args.message, person.name))
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct Count {
+    count: u32,
+}
+
+/// Asks so many questions, one after the other.
+async fn rounds(cx: Cx<'_>, args: Count) -> Result<String, ToolError> {
+    let mut names = Vec::new();
+    for _ in 0..args.count {
+        let person: Person = cx.ask("name", "What is your name?").await?;
+        names.push(person.name);
+    }
+    Ok(names.join(", "))
+}
+
+/// Remembers so many results of a hundred bytes, then asks.
+async fn steps(cx: Cx<'_>, args: Count) -> Result<String, ToolError> {
+    for _ in 0..args.count {
+        cx.step("row", || ready(Ok::<_, Infallible>("x".repeat(100))))
+            .await?;
+    }
+    let person: Person = cx.ask("name", "What is your name?").await?;
+    Ok(person.name)
+}
+
 /// One worker, as every server in the comparison has.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
@@ -50,6 +80,11 @@ async fn main() -> Result<()> {
         .tool("ask", "Asks for a name first", ask);
     for n in 0..args.more_tools {
         server = server.tool(&format!("echo-{n}"), "Says the message again", echo);
+    }
+    if args.growth {
+        server = server
+            .tool("rounds", "Asks so many questions", rounds)
+            .tool("steps", "Remembers so many results", steps);
     }
     let service = server.build()?;
     let listener = TcpListener::bind(args.listen)?;

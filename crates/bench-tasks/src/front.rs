@@ -11,6 +11,8 @@ use http_body_util::{BodyExt as _, Full};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use sterna_seal::{Keyring, ThreadEntropy};
+use sterna_server::auth::Gate;
 use sterna_server::edge::Edge;
 use sterna_server::{Cx, Mcp, Server, ServerConfig, Service, TaskMode, Tool, ToolError};
 use sterna_store::Store;
@@ -40,7 +42,10 @@ pub(crate) fn service(
 ) -> Result<Service> {
     let mut config = ServerConfig::default();
     config.tasks.lease = lease;
+    let keys = Keyring::generate(&mut ThreadEntropy)?;
     let server = Server::new("bench", "1")
+        .keys(keys)
+        .gate(Gate::open())
         .state(progress)
         .offer(Tool::new("step", "One step", step).task(TaskMode::Always))
         .offer(Tool::new("ask", "One question", ask).task(TaskMode::Always))

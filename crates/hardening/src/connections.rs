@@ -203,8 +203,8 @@ impl Suite<'_> {
             std::iter::repeat_n(listen, 20),
             |wire, shape| {
                 wire.send(shape)?;
-                // Who has not been answered yet would miss what is shouted.
-                wire.wait()?;
+                // Events of the time before it listens are nothing to a listener.
+                wire.begins()?;
                 let mut other = Wire::connect(subject.address())?;
                 other.send(&shout)?;
                 other.answer()?.context("shouting is answered")?;

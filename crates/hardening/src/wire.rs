@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A connection of which nothing is hidden.
 #[derive(Debug)]
@@ -54,11 +54,6 @@ impl Wire {
         self.stream.shutdown(Shutdown::Write)
     }
 
-    /// Waits until there is something to read, and leaves it there.
-    pub(crate) fn wait(&self) -> io::Result<()> {
-        self.stream.peek(&mut [0]).map(drop)
-    }
-
     /// The next answer; `None` if the peer hung up instead.
     pub(crate) fn answer(&mut self) -> io::Result<Option<Answer>> {
         let end = loop {
@@ -91,9 +86,16 @@ impl Wire {
         Ok(Some(answer))
     }
 
+    /// Waits until the peer begins to answer, and reads no further.
+    pub(crate) fn begins(&mut self) -> io::Result<()> {
+        self.fill().map(drop)
+    }
+
     /// Waits until the peer hangs up; whatever it says meanwhile is dropped.
     pub(crate) fn closes(&mut self) -> bool {
-        loop {
+        let end = now() + PATIENCE;
+        // A peer that keeps the connection alive says a word now and then.
+        while now() < end {
             self.unread.clear();
             match self.fill() {
                 Ok(true) => {}
@@ -101,6 +103,7 @@ impl Wire {
                 Err(_) => return false,
             }
         }
+        false
     }
 
     fn take(&mut self, size: usize) -> io::Result<Option<Vec<u8>>> {
@@ -124,6 +127,11 @@ impl Wire {
             Err(error) => Err(error),
         }
     }
+}
+
+fn now() -> Instant {
+    #[expect(clippy::disallowed_methods, reason = "this is a client, and it waits")]
+    Instant::now()
 }
 
 fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {

@@ -4,6 +4,7 @@ use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use sterna_protocol::json::Number;
 use sterna_protocol::progress::ProgressNotificationParams;
 
 use crate::screen::Screen;
@@ -31,13 +32,15 @@ impl Progress {
 
     /// Shows what the server says of how far it is.
     pub(crate) fn show(&self, params: &ProgressNotificationParams) {
-        if let Some(total) = params.total.map(whole).filter(|total| *total > 0) {
-            if self.bar.length() != Some(total) {
-                self.bar.set_length(total);
+        if let Some((position, length)) =
+            params.total.and_then(|total| steps(params.progress, total))
+        {
+            if self.bar.length() != Some(length) {
+                self.bar.set_length(length);
                 self.bar
                     .set_style(style("{spinner} {elapsed} [{bar:30}] {pos}/{len} {msg}"));
             }
-            self.bar.set_position(whole(params.progress).min(total));
+            self.bar.set_position(position.min(length));
         }
         if let Some(message) = &params.message {
             self.say(message);
@@ -55,11 +58,42 @@ impl Progress {
     }
 }
 
-fn whole(number: sterna_protocol::json::Number) -> u64 {
-    let number = number.as_i64().unwrap_or_default();
-    u64::try_from(number).unwrap_or(0)
+/// How many steps are done of how many: as the server counts them, or in
+/// hundredths if it does not count in whole ones.
+fn steps(done: Number, total: Number) -> Option<(u64, u64)> {
+    if total.as_f64() <= 0.0 {
+        return None;
+    }
+    let whole = |number: Number| u64::try_from(number.as_i64()?).ok();
+    if let (Some(done), Some(total)) = (whole(done), whole(total)) {
+        return Some((done, total));
+    }
+    let share = done.as_f64() / total.as_f64() * 100.0;
+    let reached = (0..=100_u32).rev().find(|&step| f64::from(step) <= share)?;
+    Some((reached.into(), 100))
 }
 
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the template is written in this file")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_counted_as_the_server_counts_or_in_hundredths() {
+        for (done, total, expected) in [
+            ("1", "4", Some((1, 4))),
+            ("7", "4", Some((7, 4))),
+            ("0.5", "1", Some((50, 100))),
+            ("1.5", "1.0", Some((100, 100))),
+            ("1", "0", None),
+            ("0.5", "0", None),
+            ("-0.5", "1", None),
+        ] {
+            let read = |text| serde_json::from_str(text).unwrap();
+            assert_eq!(steps(read(done), read(total)), expected, "{done}/{total}");
+        }
+    }
 }

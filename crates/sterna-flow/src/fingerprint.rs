@@ -76,16 +76,14 @@ where
 
 /// Hashes a list so that its borders count.
 pub(crate) fn digest_list(digest: &dyn Digest, parts: &[&[u8]]) -> [u8; 32] {
-    let lengths: Vec<[u8; 8]> = parts
-        .iter()
-        .map(|part| (part.len() as u64).to_be_bytes())
-        .collect();
-    let mut list: Vec<&[u8]> = Vec::with_capacity(parts.len() * 2);
-    for (length, part) in lengths.iter().zip(parts) {
-        list.push(length);
-        list.push(part);
+    // One text rather than many small pieces: a hash has a price per piece.
+    let size = parts.iter().map(|part| 8 + part.len()).sum();
+    let mut list = Vec::with_capacity(size);
+    for part in parts {
+        list.extend_from_slice(&(part.len() as u64).to_be_bytes());
+        list.extend_from_slice(part);
     }
-    digest.digest(&list)
+    digest.digest(&[&list])
 }
 
 /// Half of a hash: what is shown to others never allows to extend the hash.

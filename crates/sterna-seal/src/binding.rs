@@ -35,6 +35,7 @@ pub struct Binding {
     /// The method, then the name.
     target: String,
     method_len: usize,
+    target_digest: Option<TargetDigest>,
     /// In their canonical spelling.
     arguments: Option<Vec<u8>>,
     seal: OnceLock<BindingSeal>,
@@ -80,6 +81,7 @@ impl Binding {
             principal: *principal,
             target: [target.method, target.name].concat(),
             method_len: target.method.len(),
+            target_digest: target.digest,
             arguments: arguments.map(canonical).transpose()?,
             seal: OnceLock::new(),
         })
@@ -93,7 +95,8 @@ impl Binding {
         self.seal.get_or_init(|| {
             let Principal { is_named, digest } = self.principal;
             let (method, name) = self.target.split_at(self.method_len);
-            let target = Target::new(method, name).digest();
+            let target = self.target_digest;
+            let TargetDigest(target) = target.unwrap_or_else(|| Target::new(method, name).digest());
             let all = Digest::new("sterna binding v1")
                 .part(&[u8::from(is_named)])
                 .part(&digest)
@@ -143,7 +146,7 @@ impl fmt::Debug for Binding {
 ///
 /// Part of the associated data, so a token of another realm does not even
 /// decrypt.
-#[derive(Clone, Copy, Eq, PartialEq)]
+#[derive(Clone, Copy, Eq, Hash, PartialEq)]
 pub struct Realm {
     digest: [u8; DIGEST_LEN],
 }
@@ -217,27 +220,58 @@ impl fmt::Debug for Principal {
 }
 
 /// What is called: a method and the name of its object, such as a tool.
-#[derive(Clone, Copy, Eq, PartialEq)]
+#[derive(Clone, Copy)]
 pub struct Target<'a> {
     method: &'a str,
     name: &'a str,
+    digest: Option<TargetDigest>,
 }
+
+/// The digest of a [`Target`], for whoever serves the same one again and again.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub struct TargetDigest([u8; DIGEST_LEN]);
 
 impl<'a> Target<'a> {
     /// The object `name` of `method`.
     pub const fn new(method: &'a str, name: &'a str) -> Self {
-        Self { method, name }
+        Self {
+            method,
+            name,
+            digest: None,
+        }
     }
 
-    fn digest(&self) -> [u8; DIGEST_LEN] {
-        Digest::new("sterna target v1")
+    /// Its digest, to be kept.
+    pub fn digest(&self) -> TargetDigest {
+        let digest = Digest::new("sterna target v1")
             .part(self.method.as_bytes())
-            .part(self.name.as_bytes())
-            .finish()
+            .part(self.name.as_bytes());
+        TargetDigest(digest.finish())
+    }
+
+    /// The same, with the digest that it was found to have before.
+    #[must_use]
+    pub const fn with_digest(mut self, digest: TargetDigest) -> Self {
+        self.digest = Some(digest);
+        self
     }
 
     pub(crate) fn mark(&self) -> [u8; MARK_LEN] {
-        first(&self.digest())
+        first(&self.digest().0)
+    }
+}
+
+impl PartialEq for Target<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.method, self.name) == (other.method, other.name)
+    }
+}
+
+impl Eq for Target<'_> {}
+
+impl fmt::Debug for TargetDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TargetDigest(..)")
     }
 }
 

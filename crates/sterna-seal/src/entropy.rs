@@ -2,10 +2,10 @@
 
 use std::cell::RefCell;
 
-use chacha20::ChaCha20Rng;
-use chacha20::rand_core::{Rng, SeedableRng};
 use ring::rand::{SecureRandom, SystemRandom};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::cipher::{self, KEY_LEN};
 
 /// A source of random bytes.
 ///
@@ -57,7 +57,7 @@ impl Entropy for ThreadEntropy {
                 _ => slot.insert(Generator::seeded()?),
             };
             generator.draws += 1;
-            generator.stream.fill_bytes(bytes);
+            generator.draw(bytes);
             Ok(())
         })
     }
@@ -67,21 +67,58 @@ thread_local! {
     static GENERATOR: RefCell<Option<Generator>> = const { RefCell::new(None) };
 }
 
+/// The key stream of AES-256, with a new key for every pool.
+///
+/// A pool begins with the key of the next one, and what was given out is
+/// wiped: whoever reads the memory of the process learns nothing of what it
+/// drew before.
 struct Generator {
-    stream: ChaCha20Rng,
+    stream: Zeroizing<[u8; KEY_LEN + POOL]>,
+    at: usize,
     draws: u32,
 }
 
 impl Generator {
     fn seeded() -> Result<Self, EntropyError> {
-        let mut seed = Zeroizing::new([0; 32]);
-        OsEntropy.fill(&mut *seed)?;
+        let mut stream = Zeroizing::new([0; KEY_LEN + POOL]);
+        OsEntropy.fill(&mut stream[..KEY_LEN])?;
         Ok(Self {
-            stream: ChaCha20Rng::from_seed(*seed),
+            at: stream.len(),
+            stream,
             draws: 0,
         })
     }
+
+    fn draw(&mut self, mut bytes: &mut [u8]) {
+        while !bytes.is_empty() {
+            if self.at == self.stream.len() {
+                self.refill();
+            }
+            let left = &mut self.stream[self.at..];
+            let count = left.len().min(bytes.len());
+            let (now, later) = bytes.split_at_mut(count);
+            now.copy_from_slice(&left[..count]);
+            left[..count].zeroize();
+            self.at += count;
+            bytes = later;
+        }
+    }
+
+    fn refill(&mut self) {
+        let (key, _) = self
+            .stream
+            .split_first_chunk()
+            .expect("a stream begins with a key");
+        let key = Zeroizing::new(*key);
+        self.stream.fill(0);
+        // Zeros become the key stream; nobody reads the tag.
+        let _ = cipher::encrypt(&key, &[], &mut *self.stream);
+        self.at = KEY_LEN;
+    }
 }
+
+/// Enough for twenty tokens, so that setting up the cipher is not felt.
+const POOL: usize = 480;
 
 /// Spreads one system call over enough draws that it adds about 2 ns to each.
 const DRAWS_PER_SEED: u32 = 256;
@@ -91,6 +128,18 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+
+    #[test]
+    fn a_draw_may_be_longer_than_a_pool_and_leaves_nothing_behind() {
+        let mut generator = Generator::seeded().unwrap();
+        let mut bytes = [0; 3 * POOL + 5];
+        generator.draw(&mut bytes);
+        let chunks: BTreeSet<&[u8]> = bytes.chunks_exact(16).collect();
+        assert_eq!(chunks.len(), bytes.len() / 16);
+        assert_eq!(generator.stream[KEY_LEN..][..5], [0; 5]);
+        let (key, _) = generator.stream.split_at(KEY_LEN);
+        assert!(!bytes.windows(KEY_LEN).any(|window| window == key));
+    }
 
     #[test]
     fn draws_differ_also_across_a_new_seed() {

@@ -1,6 +1,7 @@
 //! The flow a token belongs to, over all its rounds.
 
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::binding::Binding;
 use crate::entropy::{Entropy, EntropyError};
@@ -59,9 +60,33 @@ impl FlowId {
         now: UnixMillis,
         entropy: &mut dyn Entropy,
     ) -> Result<Self, EntropyError> {
+        Self::mint_marked(binding.mark(), now, entropy)
+    }
+
+    /// As [`mint`](Self::mint), before there is a binding: `request` is what
+    /// tells this request from those of other callers.
+    ///
+    /// # Errors
+    ///
+    /// [`EntropyError`] if `entropy` has nothing to give.
+    pub fn mint_for(
+        request: &impl Hash,
+        now: UnixMillis,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Self, EntropyError> {
+        let mut mark = DefaultHasher::new();
+        request.hash(&mut mark);
+        Self::mint_marked(mark.finish(), now, entropy)
+    }
+
+    fn mint_marked(
+        mark: u64,
+        now: UnixMillis,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Self, EntropyError> {
         let mut random = [0; 16];
         entropy.fill(&mut random)?;
-        let mark = u128::from(binding.mark()) << 64 | u128::from(now.get());
+        let mark = u128::from(mark) << 64 | u128::from(now.get());
         Ok(Self((u128::from_be_bytes(random) ^ mark).to_be_bytes()))
     }
 

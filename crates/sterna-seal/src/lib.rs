@@ -78,7 +78,7 @@ mod padding;
 mod subkeys;
 mod v1;
 
-pub use binding::{Binding, Principal, Realm, Target};
+pub use binding::{Binding, Principal, Realm, Target, TargetDigest};
 pub use blob::{BlobError, BlobFuture, BlobId, Spill};
 pub use budget::{Budget, OverBudget, Part};
 pub use canonical::CanonicalError;

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use sterna_flow::{Engine, Limits};
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::meta::ResultMeta;
@@ -27,6 +28,8 @@ use crate::telemetry::Numbers;
 #[derive(Clone)]
 pub(crate) struct Core {
     pub(crate) info: Implementation,
+    /// The member by which a result says who the server is, and the end of it.
+    pub(crate) signature: Bytes,
     pub(crate) profile: Arc<Profile>,
     pub(crate) offers: Arc<Offers>,
     pub(crate) extensions: Arc<Extensions>,

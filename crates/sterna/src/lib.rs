@@ -76,6 +76,11 @@ struct GettingStarted;
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+/// The guide to tasks too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tasks.md")]
+struct Tasks;
+
 /// So does what the guide for those who come from elsewhere shows.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/migrating.md")]

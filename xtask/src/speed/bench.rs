@@ -37,7 +37,9 @@ pub(crate) fn run(options: &[String]) -> Result<()> {
         )
         .args(options)
         .args(servers),
-    )
+    )?;
+    let ours = ours.display().to_string();
+    finish(&mut command(&harness, &["growth", &ours]))
 }
 
 /// The TypeScript SDK, installed below `target/`.

@@ -46,6 +46,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "bench-tasks",
         &[
             "postgres-here",
+            "sterna-seal",
             "sterna-server",
             "sterna-store",
             "sterna-store-postgres",

@@ -5,8 +5,8 @@ mod entry;
 mod tests;
 pub(crate) mod v1;
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry as Slot;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry as Slot;
 
 use bytes::Bytes;
 
@@ -24,7 +24,7 @@ use crate::key::Key;
 pub struct Journal {
     version: u32,
     entries: Vec<Entry>,
-    index: HashMap<Key, usize>,
+    index: BTreeMap<Key, usize>,
     asked: Vec<Asked>,
 }
 
@@ -70,7 +70,7 @@ impl Journal {
     pub(crate) const fn with_index(
         version: u32,
         entries: Vec<Entry>,
-        index: HashMap<Key, usize>,
+        index: BTreeMap<Key, usize>,
         asked: Vec<Asked>,
     ) -> Self {
         Self {
@@ -81,7 +81,7 @@ impl Journal {
         }
     }
 
-    pub(crate) fn into_parts(self) -> (Vec<Entry>, HashMap<Key, usize>, Vec<Asked>) {
+    pub(crate) fn into_parts(self) -> (Vec<Entry>, BTreeMap<Key, usize>, Vec<Asked>) {
         (self.entries, self.index, self.asked)
     }
 
@@ -164,8 +164,8 @@ impl Journal {
     }
 }
 
-fn index(entries: &[Entry]) -> Result<HashMap<Key, usize>, DecodeError> {
-    let mut index = HashMap::with_capacity(entries.len());
+fn index(entries: &[Entry]) -> Result<BTreeMap<Key, usize>, DecodeError> {
+    let mut index = BTreeMap::new();
     for (at, entry) in entries.iter().enumerate() {
         match index.entry(entry.key.clone()) {
             Slot::Vacant(slot) => slot.insert(at),

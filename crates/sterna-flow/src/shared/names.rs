@@ -1,6 +1,6 @@
 //! How a future gets its name: when it is constructed, never later.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::panic::Location;
 
 use super::tape::Tape;
@@ -11,7 +11,7 @@ use crate::key::{Key, write_key, write_ordinal};
 /// The names that a run has used.
 #[derive(Default)]
 pub(crate) struct Names {
-    ids: HashMap<Key, NameId>,
+    ids: BTreeMap<Key, NameId>,
     uses: Vec<Use>,
     text: String,
 }

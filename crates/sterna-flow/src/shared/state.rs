@@ -1,7 +1,7 @@
 //! Everything that a driver and its handler share.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::panic::Location;
 
 use super::leaf::{Leaf, LeafId, Leaves, Stage};
@@ -30,7 +30,7 @@ pub(crate) struct State<'a> {
     /// Futures that want to begin, in the order in which they asked.
     pub(super) starts: VecDeque<LeafId>,
     /// Futures that wait for an entry of that name from outside.
-    pub(super) waiting: HashMap<Key, LeafId>,
+    pub(super) waiting: BTreeMap<Key, LeafId>,
     /// The future that was last told or allowed something, until it reacts.
     pub(super) event: Option<LeafId>,
     pub(crate) running: usize,
@@ -39,7 +39,7 @@ pub(crate) struct State<'a> {
     pub(crate) write_ahead: bool,
     pub(super) timers: Timers,
     /// Questions the client may answer.
-    pub(crate) asked: HashMap<Key, Fingerprint>,
+    pub(crate) asked: BTreeMap<Key, Fingerprint>,
     /// The step whose body is being polled.
     pub(super) inside: Option<Key>,
     pub(crate) panicked_inside: Option<Key>,
@@ -50,7 +50,7 @@ pub(crate) struct State<'a> {
     pub(crate) shed: bool,
     pub(crate) cancelled: bool,
     /// Who wants to know of a cancellation, and how many ever wanted to.
-    pub(crate) cancel_watchers: HashMap<u64, Parked>,
+    pub(crate) cancel_watchers: BTreeMap<u64, Parked>,
     pub(crate) watchers: u64,
     pub(crate) undos: Vec<Undo<'a>>,
     pub(crate) effects: Vec<(Key, &'static Location<'static>)>,

@@ -1,6 +1,6 @@
 //! The journal of a run while it runs.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
@@ -15,7 +15,7 @@ use crate::key::Key;
 pub(crate) struct Tape {
     entries: Vec<Entry>,
     marks: Vec<Mark>,
-    index: HashMap<Key, usize>,
+    index: BTreeMap<Key, usize>,
     inherited: usize,
     any_gone: bool,
 }
@@ -30,7 +30,7 @@ enum Mark {
 }
 
 impl Tape {
-    pub(crate) fn new(entries: Vec<Entry>, index: HashMap<Key, usize>) -> Self {
+    pub(crate) fn new(entries: Vec<Entry>, index: BTreeMap<Key, usize>) -> Self {
         Self {
             inherited: entries.len(),
             marks: vec![Mark::Unvisited; entries.len()],

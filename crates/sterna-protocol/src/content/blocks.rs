@@ -1,5 +1,4 @@
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD as BASE64;
+use base64_simd::STANDARD as BASE64;
 
 use super::Annotations;
 use crate::json::JsonObject;
@@ -56,7 +55,7 @@ pub struct ImageContent {
 impl ImageContent {
     /// A picture of these bytes.
     pub fn new(bytes: &[u8], mime_type: impl Into<String>) -> Self {
-        Self::from_base64(BASE64.encode(bytes), mime_type)
+        Self::from_base64(BASE64.encode_to_string(bytes), mime_type)
     }
 
     /// A picture whose bytes are in base64 already.
@@ -97,7 +96,7 @@ pub struct AudioContent {
 impl AudioContent {
     /// A sound of these bytes.
     pub fn new(bytes: &[u8], mime_type: impl Into<String>) -> Self {
-        Self::from_base64(BASE64.encode(bytes), mime_type)
+        Self::from_base64(BASE64.encode_to_string(bytes), mime_type)
     }
 
     /// A sound whose bytes are in base64 already.

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use base64_simd::STANDARD;
 use http::HeaderValue;
 use thiserror::Error;
 
@@ -34,7 +33,7 @@ pub fn encode_value(text: &str) -> HeaderValue {
 }
 
 fn write_encoded(text: &str) -> HeaderValue {
-    let value = format!("{PREFIX}{}{SUFFIX}", STANDARD.encode(text));
+    let value = format!("{PREFIX}{}{SUFFIX}", STANDARD.encode_to_string(text));
     HeaderValue::try_from(value).expect("Base64 and its markers are visible ASCII")
 }
 
@@ -55,7 +54,9 @@ pub fn decode_value(value: &HeaderValue) -> Result<Cow<'_, str>, MalformedValue>
     else {
         return Ok(Cow::Borrowed(text));
     };
-    let bytes = STANDARD.decode(encoded).map_err(|_| MalformedValue)?;
+    let bytes = STANDARD
+        .decode_to_vec(encoded)
+        .map_err(|_| MalformedValue)?;
     String::from_utf8(bytes)
         .map(Cow::Owned)
         .map_err(|_| MalformedValue)

@@ -1,5 +1,4 @@
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD as BASE64;
+use base64_simd::STANDARD as BASE64;
 use serde::de::{self, Deserialize, Deserializer};
 
 use crate::json::JsonObject;
@@ -118,7 +117,7 @@ pub struct BlobResourceContents {
 impl BlobResourceContents {
     /// The resource at `uri` holds these bytes.
     pub fn new(uri: impl Into<String>, bytes: &[u8]) -> Self {
-        Self::from_base64(uri, BASE64.encode(bytes))
+        Self::from_base64(uri, BASE64.encode_to_string(bytes))
     }
 
     /// The resource at `uri` holds bytes that are in base64 already.

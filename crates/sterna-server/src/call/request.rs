@@ -16,7 +16,7 @@ use crate::edge::Pass;
 use crate::form::NotAForm;
 use crate::rounds::{Reporter, gate};
 use crate::tasks::{Tasks, Wish};
-use crate::telemetry::TraceContext;
+use crate::telemetry::{TraceContext, flow_name};
 
 /// The request that is being served: who sent it and what came with it.
 ///
@@ -46,8 +46,17 @@ pub(crate) struct Facts {
 pub(crate) struct Place {
     pub(crate) flow: [u8; 16],
     pub(crate) round: u32,
+    /// The trace that all rounds of the flow belong to, if one was named.
+    pub(crate) trace: Option<[u8; 16]>,
+}
+
+impl Place {
     /// The trace that all rounds of the flow belong to.
-    pub(crate) trace: [u8; 16],
+    ///
+    /// Made only for those who look: most calls are over before anybody does.
+    pub(crate) fn trace(&self) -> [u8; 16] {
+        self.trace.unwrap_or_else(|| flow_name(self.flow))
+    }
 }
 
 /// Whether a call goes on as a task.
@@ -124,7 +133,7 @@ impl Request {
     #[must_use]
     pub fn trace(&self) -> TraceContext<'_> {
         let place = self.place();
-        TraceContext::new(&self.0.meta, place.map_or([0; 16], |place| place.trace))
+        TraceContext::new(&self.0.meta, place.map_or([0; 16], Place::trace))
     }
 
     pub(crate) fn place(&self) -> Option<&Place> {

@@ -133,13 +133,10 @@ impl<T> sterna_flow::Question for Question<T> {
                     Pin::Schema => "",
                     _ => message,
                 };
-                let parts: [&[u8]; 4] = [
-                    b"form",
-                    message.as_bytes(),
-                    mark.as_slice(),
-                    field.as_bytes(),
-                ];
-                Fingerprint::of(digest, &parts)
+                // Where the form says all, nothing more is hashed.
+                let parts: [&[u8]; 3] = [mark, message.as_bytes(), field.as_bytes()];
+                let count = if field.is_empty() { 2 } else { 3 };
+                Fingerprint::of(digest, &parts[..count])
             }
             Subject::Whole(request, _) => {
                 // Our types write one value in one way, so their text will do.

@@ -33,14 +33,17 @@ impl Accepts {
     }
 
     pub(super) fn read(headers: &HeaderMap) -> Self {
-        if !headers.contains_key(ACCEPT) {
-            return Self::EVERYTHING;
+        let mut values = headers.get_all(ACCEPT).iter().peekable();
+        match values.peek() {
+            None => return Self::EVERYTHING,
+            // What clients send, as a rule; whatever else may follow adds nothing.
+            Some(value) if *value == USUAL => return Self::EVERYTHING,
+            Some(_) => {}
         }
         let mut accepts = Self {
             json: false,
             events: false,
         };
-        let values = headers.get_all(ACCEPT).iter();
         for range in values
             .filter_map(|value| value.to_str().ok())
             .flat_map(|value| value.split(','))
@@ -65,6 +68,9 @@ impl Accepts {
 pub(super) fn is_plain_json(headers: &HeaderMap) -> bool {
     let mut types = headers.get_all(CONTENT_TYPE).iter();
     let is_json = types.next().is_some_and(|value| {
+        if value == "application/json" {
+            return true;
+        }
         let media = value.to_str().unwrap_or_default().split(';').next();
         media.is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json"))
     });
@@ -74,6 +80,9 @@ pub(super) fn is_plain_json(headers: &HeaderMap) -> bool {
         .all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity"));
     is_json && types.next().is_none() && plain
 }
+
+/// How the spec spells it for clients to copy.
+const USUAL: &str = "application/json, text/event-stream";
 
 fn is_zero_quality(parameter: &str) -> bool {
     let Some((name, value)) = parameter.split_once('=') else {

@@ -12,7 +12,7 @@ pin_project! {
     ///
     /// The timer is set when the future has to wait for the first time, so what
     /// is done at once never touches it.
-    pub(super) struct Before<F> {
+    pub(crate) struct Before<F> {
         #[pin]
         future: F,
         #[pin]
@@ -23,9 +23,9 @@ pin_project! {
 
 /// The deadline came first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TooLate;
+pub(crate) struct TooLate;
 
-pub(super) fn before<F: Future>(deadline: Instant, future: F) -> Before<F> {
+pub(crate) fn before<F: Future>(deadline: Instant, future: F) -> Before<F> {
     Before {
         future,
         timer: None,

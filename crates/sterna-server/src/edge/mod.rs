@@ -34,7 +34,7 @@
 
 mod accept;
 mod access;
-mod before;
+pub(crate) mod before;
 mod body;
 pub(crate) mod clock;
 mod config;

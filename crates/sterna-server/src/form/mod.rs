@@ -19,7 +19,7 @@ use thiserror::Error;
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
     fields: Fields,
-    mark: [u8; 32],
+    mark: [u8; 16],
 }
 
 #[derive(Clone, Debug)]
@@ -47,8 +47,8 @@ impl Form {
         })?;
         // Our types write one value in one way, so their text will do.
         let text = serde_json::to_vec(&fields.schema("")).expect("a schema has string keys only");
-        let mut mark = [0; 32];
-        mark.copy_from_slice(digest(&SHA256, &text).as_ref());
+        let mut mark = [0; 16];
+        mark.copy_from_slice(&digest(&SHA256, &text).as_ref()[..16]);
         Ok(Self { fields, mark })
     }
 
@@ -59,7 +59,7 @@ impl Form {
 
     /// A hash of the form, and what else tells the schemas it sends apart: two
     /// questions of equal marks show the same form.
-    pub(crate) fn mark<'a>(&'a self, key: &'a str) -> (&'a [u8; 32], &'a str) {
+    pub(crate) fn mark<'a>(&'a self, key: &'a str) -> (&'a [u8; 16], &'a str) {
         match self.fields {
             Fields::Many(_) => (&self.mark, ""),
             Fields::One { .. } => (&self.mark, key),

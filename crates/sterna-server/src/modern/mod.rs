@@ -6,6 +6,8 @@ mod dispatch;
 mod extension;
 mod listen;
 mod lists;
+mod outcome;
+mod promise;
 mod write;
 
 use std::sync::Arc;
@@ -15,10 +17,11 @@ use serde::de::IgnoredAny;
 use sterna_protocol::jsonrpc::{DecodeError, Message};
 use sterna_protocol::methods::{ClientNotification, ClientRequest};
 
-pub(crate) use calls::{MayFail, finish_tool, keep_promise};
 pub(crate) use dispatch::{complete, page};
 pub(crate) use lists::{Lists, discover};
-pub(crate) use write::Answer;
+pub(crate) use outcome::MayFail;
+pub(crate) use promise::{finish_tool, keep_promise};
+pub(crate) use write::{Answer, signature};
 
 use crate::core::Core;
 use crate::edge::{EdgeBody, Inbound, reply};

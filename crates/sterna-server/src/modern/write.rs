@@ -7,8 +7,10 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde::Serialize;
 use sterna_protocol::jsonrpc::{ErrorObject, ErrorResponse, RequestId, ResultResponse};
+use sterna_protocol::meta::ResultMeta;
 use sterna_protocol::sse::Frame;
 
+use crate::core::Core;
 use crate::edge::{Accepts, EdgeBody, Events, Refusal, reply};
 use crate::failure::Failure;
 use crate::telemetry::Ended;
@@ -33,6 +35,20 @@ impl Answer {
                 Self::failed(Some(&id), &Failure::Internal)
             }
         }
+    }
+
+    /// The good answer to the request `id` with a result that has no `_meta`:
+    /// it is given one that says who the server is (BASE-S15).
+    ///
+    /// The same bytes go into every result, so they are written once, when the
+    /// server is built, and not put together by each request.
+    pub(crate) fn signed(core: &Core, id: RequestId, result: &impl Serialize) -> Self {
+        let mut answer = Self::done(id, result);
+        if let (Ended::Done, Some(open)) = (answer.ended, answer.message.strip_suffix(b"}}")) {
+            answer.message.truncate(open.len());
+            answer.message.extend_from_slice(&core.signature);
+        }
+        answer
     }
 
     /// A result that was written when the server was built.
@@ -130,6 +146,13 @@ impl Answer {
             Ok(()) => event.into(),
         }
     }
+}
+
+/// What the result of a request ends with that has no `_meta` of its own.
+pub(crate) fn signature(meta: &ResultMeta) -> Bytes {
+    let meta = serde_json::to_string(meta).expect("metadata has string keys only");
+    // Every result has a `resultType` before it.
+    format!(r#","_meta":{meta}}}}}"#).into()
 }
 
 /// A stream of one event.

@@ -12,7 +12,7 @@ use sterna_protocol::implementation::Icon;
 use sterna_protocol::json::{JsonObject, RawObject};
 use sterna_protocol::result::Outcome;
 use sterna_protocol::tool::{self, CallToolResult, ObjectSchema, ToolAnnotations};
-use sterna_seal::Lifetimes;
+use sterna_seal::{Lifetimes, Target, TargetDigest};
 
 use super::arguments;
 use super::input::InputCheck;
@@ -284,6 +284,7 @@ impl Tool {
                 Some(check)
             }
         };
+        let name = wire.name.clone();
         Ok(ToolEntry {
             wire,
             headers,
@@ -293,6 +294,7 @@ impl Tool {
             task,
             needs_ledger,
             is_single_use,
+            digest: Target::new("tools/call", &name).digest(),
             way: Arc::new(way),
         })
     }
@@ -318,6 +320,8 @@ pub(crate) struct ToolEntry {
     pub(crate) task: Tasking,
     pub(crate) needs_ledger: bool,
     pub(crate) is_single_use: bool,
+    /// Of its calls, for the states that are bound to them.
+    pub(crate) digest: TargetDigest,
     pub(crate) way: Arc<Way<CallToolResult>>,
 }
 

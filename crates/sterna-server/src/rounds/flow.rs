@@ -54,16 +54,16 @@ pub(super) async fn play<T: Send + 'static>(
             Ending::Failed(failure) => return Err(failure),
             Ending::Stopped(error) => return Err(stopped(&round, &error)),
             Ending::Shed(journal) if round.request.wants_task() => {
-                return become_task(&round, &thread, &journal).await;
+                return Box::pin(become_task(&round, &thread, &journal)).await;
             }
             Ending::Shed(journal) => {
                 let sheds = before.sheds + 1;
                 let none = InputRequests::new();
-                return suspend(&round, &thread, &before, sheds, none, &journal).await;
+                return suspend(&round, &thread, sheds, none, &journal).await;
             }
             Ending::Suspended(suspended) => match sort_out(&round, suspended)? {
                 Sorted::Ask(requests, journal) => {
-                    return suspend(&round, &thread, &before, 0, requests, &journal).await;
+                    return suspend(&round, &thread, 0, requests, &journal).await;
                 }
                 Sorted::Answered(keys, now) => {
                     let cannot = Bytes::from_static(CANNOT_ASK);
@@ -81,7 +81,6 @@ pub(super) async fn play<T: Send + 'static>(
 struct Before {
     build: Build,
     sheds: u8,
-    trace: [u8; 16],
 }
 
 impl Before {
@@ -90,7 +89,6 @@ impl Before {
             let begins = Self {
                 build: Build::Same,
                 sheds: 0,
-                trace: thread.trace(round),
             };
             return Ok((begins, Journal::new()));
         };
@@ -106,7 +104,6 @@ impl Before {
                 Build::Other
             },
             sheds: kept.sheds,
-            trace: kept.trace,
         };
         Ok((before, journal))
     }
@@ -235,7 +232,6 @@ fn sort_out(round: &Round, suspended: Suspended) -> Result<Sorted, Failure> {
 async fn suspend<T>(
     round: &Round,
     thread: &Thread,
-    before: &Before,
     sheds: u8,
     requests: InputRequests,
     journal: &Journal,
@@ -243,7 +239,7 @@ async fn suspend<T>(
     let kept = Kept {
         build: round.core.build,
         sheds,
-        trace: before.trace,
+        trace: thread.trace(round),
         carried: Carried::Journal(journal.encode()),
     };
     let parts = || {
@@ -252,7 +248,7 @@ async fn suspend<T>(
             .map(|entry| Part::new(entry.key().as_str(), entry.value().len()))
             .collect()
     };
-    let sealing = thread.seal(round, &kept, &parts);
+    let sealing = thread.seal(round, &kept, &parts)?;
     let state = sealing.await?;
     let required = InputRequired::new(requests, Some(state));
     asking(round, required.expect("there is a state"))

@@ -23,8 +23,8 @@ pub(super) async fn play<T: Send + 'static>(
 ) -> Result<Played<T>, Failure> {
     let thread = Thread::take_up(&round).await?;
     let responses = round.responses.take().unwrap_or_default();
-    let (answers, state, trace) = match thread.kept(&round)? {
-        None => (all(&responses), None, thread.trace(&round)),
+    let (answers, state) = match thread.kept(&round)? {
+        None => (all(&responses), None),
         Some(kept) => match kept.carried {
             Carried::Author { asked, state } => {
                 // MRTR-S14: answers nobody asked for are ignored.
@@ -32,7 +32,7 @@ pub(super) async fn play<T: Send + 'static>(
                 let answers = only(&responses, asked)
                     .map(|answer| answer.map(|(key, answer)| (key, answer.clone())));
                 let answers = answers.collect::<Result<_, _>>()?;
-                (answers, Some(Arc::from(&*state)), kept.trace)
+                (answers, Some(Arc::from(&*state)))
             }
             Carried::Journal(_) => return Err(refused(&round.core, OpenError::Unreadable)),
         },
@@ -44,7 +44,7 @@ pub(super) async fn play<T: Send + 'static>(
         thread.round,
     );
     match guarded(|| handler(call, Answers::new(answers))).await? {
-        Outcome::InputRequired(required) => ask(&round, &thread, required, trace).await,
+        Outcome::InputRequired(required) => ask(&round, &thread, required).await,
         Outcome::Complete(result) => Ok(Outcome::Complete(result)),
         Outcome::Extension(none) => match none {},
     }
@@ -54,7 +54,6 @@ async fn ask<T>(
     round: &Round,
     thread: &Thread,
     required: InputRequired,
-    trace: [u8; 16],
 ) -> Result<Played<T>, Failure> {
     let client = round.request.capabilities();
     let mut missing = ClientCapabilities::default();
@@ -77,13 +76,13 @@ async fn ask<T>(
     let kept = Kept {
         build: round.core.build,
         sheds: 0,
-        trace,
+        trace: thread.trace(round),
         carried: Carried::Author {
             asked: asked.map(|(key, _)| key.into()).collect(),
             state: state.as_str().into(),
         },
     };
-    let sealed = thread.seal(round, &kept, &Vec::new).await?;
+    let sealed = thread.seal(round, &kept, &Vec::new)?.await?;
     asking(round, required.with_state(sealed))
 }
 

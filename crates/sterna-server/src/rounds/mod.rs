@@ -13,6 +13,7 @@ mod live;
 mod low_level;
 mod remember;
 mod report;
+mod strict;
 mod token;
 mod v1;
 mod wanted;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use sterna_protocol::input::{InputRequired, InputResponses, RequestState};
 use sterna_protocol::result::Outcome;
-use sterna_seal::Lifetimes;
+use sterna_seal::{Lifetimes, TargetDigest};
 
 pub(crate) use clock::{flow_now, now};
 pub use inspect::{SealedState, StateContent};
@@ -57,6 +58,8 @@ pub(crate) struct Round {
 pub(crate) struct Target {
     pub(crate) method: &'static str,
     pub(crate) name: String,
+    /// The digest of the two, if it is kept.
+    pub(crate) digest: Option<TargetDigest>,
     /// The arguments as JSON text; a retry must repeat them.
     pub(crate) arguments: Option<String>,
     pub(crate) lifetimes: Lifetimes,
@@ -72,7 +75,8 @@ impl Round {
         let (core, request) = (Arc::clone(&self.core), self.request.clone());
         let outcome = match way {
             Way::Flow(handler) => flow::play(self, &**handler).await,
-            Way::LowLevel(handler) => low_level::play(self, &**handler).await,
+            // Boxed, so that it does not make the other way's future larger.
+            Way::LowLevel(handler) => Box::pin(low_level::play(self, &**handler)).await,
         };
         let ended = RoundEnd::of(&outcome);
         token::note_end(&core, &request, ended);
@@ -115,8 +119,6 @@ pub(crate) type Played<T> = Outcome<T, Created>;
 /// Asks the client, once it is clear that it may be asked.
 fn asking<T>(round: &Round, required: InputRequired) -> Result<Played<T>, Failure> {
     charge(round, required.requests().len())?;
-    let mut required = required;
-    required.meta = Some(round.core.result_meta());
     // Clients of the official Go SDK retry only if they see the member.
     Ok(Outcome::InputRequired(required.spelling_out_none()))
 }

@@ -20,8 +20,8 @@ use crate::tasks::store_failed;
 pub(crate) enum Retry {
     /// It was answered before, with this.
     Again(Bytes),
-    /// It is answered here, and written down if there is a ticket.
-    Play(Option<Ticket>),
+    /// It is answered here and written down.
+    Play(Ticket),
 }
 
 /// The right to answer a round.
@@ -32,7 +32,14 @@ pub(crate) struct Ticket {
 }
 
 impl Round {
-    /// Enters the round in the ledger, if the server or the tool wants that.
+    /// Whether the round is entered in the ledger: it is a retry, and the
+    /// server or the tool wants that.
+    pub(crate) fn is_remembered(&self) -> bool {
+        let can_be = self.core.tasks.is_some() && self.state.is_some();
+        can_be && (self.core.remembers_rounds || self.is_single_use())
+    }
+
+    /// Enters a round that is remembered.
     ///
     /// # Errors
     ///
@@ -40,12 +47,9 @@ impl Round {
     /// may be used once only.
     pub(crate) async fn enter(&self) -> Result<Retry, Failure> {
         let (Some(tasks), Some(state)) = (&self.core.tasks, &self.state) else {
-            return Ok(Retry::Play(None));
+            return Err(Failure::Internal);
         };
         let is_single_use = self.is_single_use();
-        if !is_single_use && !self.core.remembers_rounds {
-            return Ok(Retry::Play(None));
-        }
         let thread = Thread::find(self).await?;
         let mut claimant = [0; 16];
         OsEntropy
@@ -61,7 +65,7 @@ impl Round {
             entry,
         };
         match ticket.wait().await? {
-            None => Ok(Retry::Play(Some(ticket))),
+            None => Ok(Retry::Play(ticket)),
             Some(_) if is_single_use => Err(refused(&self.core, OpenError::Unreadable)),
             Some(response) => Ok(Retry::Again(response)),
         }

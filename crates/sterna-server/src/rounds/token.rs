@@ -1,15 +1,16 @@
 //! Opening the state a request brings, and sealing the one it goes away with.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 use sterna_protocol::input::RequestState;
 use sterna_seal::{
-    Binding, Draft, Flow, FlowId, LoadError, OpenError, Part, Principal, SealError, Sealed, Spill,
-    Target as SealTarget, ThreadEntropy,
+    Binding, Content, Draft, Flow, FlowId, LoadError, OpenError, Part, Payload, Principal,
+    SealError, Sealed, Spill, Target as SealTarget, ThreadEntropy,
 };
 
-use super::{Round, now, v1};
+use super::{Round, Target, now, v1};
 use crate::around::{RoundEnd, may_go_on};
 use crate::call::{Place, Request};
 use crate::core::Core;
@@ -41,13 +42,14 @@ pub(super) enum Carried<'a> {
 
 /// A round in relation to the rounds before it.
 pub(super) struct Thread {
-    binding: Binding,
+    /// Made when there is a state to open or to seal: most rounds end without.
+    binding: OnceLock<Binding>,
     /// The flow; its round is 0 if it has not been at the client yet.
     pub(super) flow: FlowId,
     pub(super) round: u32,
     before: Option<Flow>,
     /// What the state holds, if there was one.
-    pub(super) payload: Option<Vec<u8>>,
+    pub(super) payload: Option<Payload>,
 }
 
 impl Thread {
@@ -62,33 +64,40 @@ impl Thread {
 
     /// The thread of `round`: opens its state, or begins a flow.
     pub(super) async fn find(round: &Round) -> Result<Self, Failure> {
-        let binding = bind(round)?;
         let Some(state) = &round.state else {
-            let flow = FlowId::mint(&binding, now(), &mut ThreadEntropy);
+            let subject = round.request.caller().principal().subject();
+            let Target {
+                name, arguments, ..
+            } = &round.target;
+            let about = (&round.core.realm, subject, name, arguments);
+            let flow = FlowId::mint_for(&about, now(), &mut ThreadEntropy);
             let flow = flow.map_err(|error| broken("no flow can be begun", &error))?;
             return Ok(Self {
-                binding,
+                binding: OnceLock::new(),
                 flow,
                 round: 0,
                 before: None,
                 payload: None,
             });
         };
+        let binding = bind(round)?;
         let claims = round
             .core
             .keys
             .current()
             .open(state.as_str(), &binding, now())
             .map_err(|reason| refused(&round.core, reason))?;
-        let spill = round.core.tasks.as_deref().map(|tasks| tasks as &dyn Spill);
-        let payload = claims
-            .content
-            .load(spill)
-            .await
-            .map_err(|error| not_loaded(&round.core, error))?
-            .to_vec();
+        let payload = match claims.content {
+            Content::Inline(payload) => payload,
+            elsewhere => {
+                let spill = round.core.tasks.as_deref().map(|tasks| tasks as &dyn Spill);
+                // Boxed: few states are elsewhere, and it would make all rounds as large.
+                let loaded = Box::pin(elsewhere.load(spill)).await;
+                loaded.map_err(|error| not_loaded(&round.core, error))?
+            }
+        };
         Ok(Self {
-            binding,
+            binding: binding.into(),
             flow: claims.flow.id,
             round: claims.flow.round.into(),
             before: Some(claims.flow),
@@ -98,12 +107,10 @@ impl Thread {
 
     /// Says where the round stands, and asks the hooks whether it may go on.
     fn settle(self, round: &Round) -> Result<Self, Failure> {
-        let kept = self.payload.as_deref().and_then(v1::trace);
-        let trace = kept.unwrap_or_else(|| self.trace(round));
         let place = Place {
             flow: self.flow.to_bytes(),
             round: self.round,
-            trace,
+            trace: self.named_trace(round),
         };
         round.request.stands_at(place);
         let span = tracing::Span::current();
@@ -119,10 +126,16 @@ impl Thread {
         Ok(self)
     }
 
-    /// The trace of a flow that begins: the client's, or one made of its id.
+    /// The trace of the flow: that of its first round, or one made of its id.
     pub(super) fn trace(&self, round: &Round) -> [u8; 16] {
-        let named = round.traceparent.as_deref().and_then(trace_id);
+        let named = self.named_trace(round);
         named.unwrap_or_else(|| flow_name(self.flow.to_bytes()))
+    }
+
+    /// The trace that the state keeps, or the one that the client names.
+    fn named_trace(&self, round: &Round) -> Option<[u8; 16]> {
+        let kept = self.payload.as_deref().and_then(v1::trace);
+        kept.or_else(|| round.traceparent.as_deref().and_then(trace_id))
     }
 
     /// What the state keeps; `None` in the first round.
@@ -144,8 +157,15 @@ impl Thread {
         round: &'r Round,
         kept: &Kept<'_>,
         parts: &dyn Fn() -> Vec<Part>,
-    ) -> impl Future<Output = Result<RequestState, Failure>> + Send + use<'r> {
+    ) -> Result<impl Future<Output = Result<RequestState, Failure>> + Send + use<'r>, Failure> {
         let core: &Core = &round.core;
+        let binding = match self.binding.get() {
+            Some(binding) => binding,
+            None => {
+                let binding = bind(round)?;
+                self.binding.get_or_init(|| binding)
+            }
+        };
         let flow = match self.before {
             Some(before) => before.next_round(),
             None => Flow::begin(self.flow, now()),
@@ -156,17 +176,17 @@ impl Thread {
             .with_budget(core.budget)
             .with_parts(parts);
         let keys = core.keys.current();
-        let (binding, mut entropy) = (&self.binding, ThreadEntropy);
+        let mut entropy = ThreadEntropy;
         let (sealed, spilling) = match &core.tasks {
             None => (Some(keys.seal(&draft, binding, now(), &mut entropy)), None),
             Some(tasks) => {
                 let spilling = keys.seal_or_spill(&draft, binding, now(), &mut entropy, &**tasks);
-                (None, Some(spilling))
+                (None, Some(Box::pin(spilling)))
             }
         };
         let bytes = payload.len();
         let is_first = self.before.is_none();
-        async move {
+        Ok(async move {
             let sealed = match (sealed, spilling) {
                 (Some(sealed), _) => sealed,
                 (None, Some(spilling)) => spilling.await,
@@ -181,7 +201,7 @@ impl Thread {
             core.numbers.state_bytes.add(bytes);
             tracing::Span::current().record("sterna.state.bytes", bytes);
             Ok(state)
-        }
+        })
     }
 }
 
@@ -224,7 +244,10 @@ fn bind(round: &Round) -> Result<Binding, Failure> {
         (Some(issuer), Some(subject)) => Principal::named(issuer, subject, caller.client()),
         _ => Principal::ANONYMOUS,
     };
-    let target = SealTarget::new(round.target.method, &round.target.name);
+    let mut target = SealTarget::new(round.target.method, &round.target.name);
+    if let Some(digest) = round.target.digest {
+        target = target.with_digest(digest);
+    }
     let arguments = round.target.arguments.as_deref();
     Binding::new(&round.core.realm, &principal, &target, arguments)
         .map_err(|_| Failure::Params("the arguments are ambiguous"))

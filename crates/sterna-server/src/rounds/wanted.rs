@@ -9,7 +9,7 @@ use sterna_protocol::prompt::GetPromptResult;
 use sterna_protocol::resource::ReadResourceResult;
 use sterna_protocol::tool::CallToolResult;
 
-use super::Target;
+use super::{Target, strict};
 use crate::core::Core;
 use crate::failure::{Failure, Kind};
 use crate::handler::Way;
@@ -33,7 +33,7 @@ impl Wanted<CallToolResult> {
             return Err(Failure::Unknown(Kind::Tool));
         };
         let input = match &arguments {
-            Some(arguments) => arguments.decode::<Value>(),
+            Some(arguments) => strict::value(arguments.as_str()),
             None => Ok(Value::Object(Map::new())),
         };
         let input = input.map_err(|_| Failure::Params("arguments"))?;
@@ -47,6 +47,7 @@ impl Wanted<CallToolResult> {
             target: Target {
                 method: "tools/call",
                 name,
+                digest: Some(entry.digest),
                 arguments: Some(arguments),
                 lifetimes: entry.lifetimes.unwrap_or(core.lifetimes),
             },
@@ -75,6 +76,7 @@ impl Wanted<GetPromptResult> {
             target: Target {
                 method: "prompts/get",
                 name,
+                digest: None,
                 arguments: Some(text),
                 lifetimes: entry.lifetimes.unwrap_or(core.lifetimes),
             },
@@ -109,6 +111,7 @@ impl Wanted<ReadResourceResult> {
             target: Target {
                 method: "resources/read",
                 name: uri,
+                digest: None,
                 arguments: None,
                 lifetimes: lifetimes.unwrap_or(core.lifetimes),
             },

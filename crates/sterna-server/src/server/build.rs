@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ring::digest::{Context, SHA256};
 use sterna_flow::Engine;
 use sterna_protocol::caching::CacheScope;
+use sterna_protocol::meta::ResultMeta;
 use sterna_seal::{Keyring, Realm, SharedKeyring, ThreadEntropy};
 
 use super::keys_ready::KeysReady;
@@ -15,6 +16,7 @@ use crate::changes::Changes;
 use crate::core::Core;
 use crate::current::{Changing, Current};
 use crate::legacy::Desk;
+use crate::modern::signature;
 use crate::offer::{Extensions, Offers};
 use crate::tasks::{self, StoreReady, TaskMode, Tasks};
 use crate::telemetry::Numbers;
@@ -109,6 +111,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         sep2322_tasks,
         version: config.flow.version,
         realm: Realm::new(audience, config.tenant.as_deref()),
+        signature: signature(&ResultMeta::of(info.clone())),
         shown: Arc::new(profile.show(&info, &offers, &extensions)),
         profile: Arc::new(profile),
         legacy: edge.legacy,

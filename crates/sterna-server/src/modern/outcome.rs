@@ -1,0 +1,215 @@
+//! From a round to its answer.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use serde::Serialize;
+use sterna_protocol::jsonrpc::RequestId;
+use sterna_protocol::meta::{RequestMeta, ResultMeta};
+use sterna_protocol::prompt::GetPromptResult;
+use sterna_protocol::resource::ReadResourceResult;
+use sterna_protocol::result::{Complete, Outcome};
+use sterna_protocol::tool::CallToolResult;
+
+use super::promise::sign;
+use super::write::Answer;
+use crate::core::Core;
+use crate::edge::Pass;
+use crate::edge::before::{TooLate, before};
+use crate::failure::Failure;
+use crate::handler::Way;
+use crate::rounds::{Played, Retry, Round};
+use crate::telemetry::Operation;
+
+/// How the result of a round is made ready for its client.
+pub(super) type Finish<T> = fn(&Core, &str, &mut T) -> Result<(), Failure>;
+
+/// Plays the round to its answer.
+pub(super) async fn serve<T: MayFail + Serialize + Send + 'static>(
+    round: Round,
+    way: &Way<T>,
+    deadline: Instant,
+    id: RequestId,
+    finish: Finish<T>,
+) -> Answer {
+    if round.is_remembered() {
+        // Boxed: few rounds are, and it would make all others as large.
+        return Box::pin(serve_once(round, way, deadline, id, finish)).await;
+    }
+    let core = Arc::clone(&round.core);
+    let name = round.target.name.clone();
+    let playing = pin!(round.play(way));
+    let played = before(deadline, playing).await;
+    match finished(&core, &name, played, finish) {
+        Ok(Outcome::Complete(result)) => {
+            let has_failed = result.is_failed_tool();
+            let answer = signed(&core, id, Complete(result), |Complete(result)| {
+                result.meta()
+            });
+            if has_failed {
+                answer.of_failed_tool()
+            } else {
+                answer
+            }
+        }
+        Ok(Outcome::InputRequired(required)) => {
+            signed(&core, id, required, |required| &mut required.meta)
+        }
+        Ok(Outcome::Extension(created)) => Answer::done(id, &created),
+        Err(failure) => failed(&core, id, failure),
+    }
+}
+
+/// Plays a round that is entered in the ledger, or finds the answer that it
+/// had before.
+async fn serve_once<T: MayFail + Serialize + Send + 'static>(
+    round: Round,
+    way: &Way<T>,
+    deadline: Instant,
+    id: RequestId,
+    finish: Finish<T>,
+) -> Answer {
+    let core = Arc::clone(&round.core);
+    let name = round.target.name.clone();
+    let entering = before(deadline, round.enter()).await;
+    let ticket = match entering.unwrap_or(Err(Failure::TimedOut)) {
+        Ok(Retry::Play(ticket)) => ticket,
+        Ok(Retry::Again(response)) => return Answer::cached(&id, &[&response]),
+        Err(failure) => return Answer::failed(Some(&id), &failure),
+    };
+    let played = ticket.keep(before(deadline, round.play(way))).await;
+    let left = match written(&core, finished(&core, &name, played, finish)) {
+        Ok(response) => ticket.leave(response).await,
+        Err(failure) => {
+            ticket.release().await;
+            Err(failure)
+        }
+    };
+    match left {
+        Ok(response) => Answer::cached(&id, &[&response]),
+        Err(failure) => Answer::failed(Some(&id), &failure),
+    }
+}
+
+/// What a round came to, once it is ready for the client.
+fn finished<T>(
+    core: &Core,
+    name: &str,
+    played: Result<Result<Played<T>, Failure>, TooLate>,
+    finish: Finish<T>,
+) -> Result<Played<T>, Failure> {
+    let mut outcome = played.unwrap_or(Err(Failure::TimedOut))?;
+    if let Outcome::Complete(result) = &mut outcome {
+        finish(core, name, result)?;
+    }
+    Ok(outcome)
+}
+
+/// The answer with a result that says who the server is.
+fn signed<T: Serialize>(
+    core: &Core,
+    id: RequestId,
+    mut result: T,
+    meta: fn(&mut T) -> &mut Option<ResultMeta>,
+) -> Answer {
+    let slot = meta(&mut result);
+    if slot.is_none() {
+        return Answer::signed(core, id, &result);
+    }
+    sign(core, slot);
+    Answer::done(id, &result)
+}
+
+/// A result that may itself say that something failed.
+pub(crate) trait MayFail {
+    /// What it is the result of.
+    const METHOD: &'static str;
+
+    /// What it says about itself.
+    fn meta(&mut self) -> &mut Option<ResultMeta>;
+
+    fn is_failed_tool(&self) -> bool {
+        false
+    }
+}
+
+impl MayFail for CallToolResult {
+    const METHOD: &'static str = "tools/call";
+
+    fn meta(&mut self) -> &mut Option<ResultMeta> {
+        &mut self.meta
+    }
+
+    fn is_failed_tool(&self) -> bool {
+        self.is_error == Some(true)
+    }
+}
+
+impl MayFail for GetPromptResult {
+    const METHOD: &'static str = "prompts/get";
+
+    fn meta(&mut self) -> &mut Option<ResultMeta> {
+        &mut self.meta
+    }
+}
+
+impl MayFail for ReadResourceResult {
+    const METHOD: &'static str = "resources/read";
+
+    fn meta(&mut self) -> &mut Option<ResultMeta> {
+        &mut self.meta
+    }
+}
+
+/// Answers a call that fails before it begins, and has it seen.
+pub(super) fn early<T: MayFail>(
+    core: &Arc<Core>,
+    pass: &Pass,
+    id: RequestId,
+    meta: &RequestMeta,
+    failure: Failure,
+) -> Answer {
+    let mut operation = Operation::begin(core, pass, T::METHOD, None, &id, &meta.protocol_version);
+    let answer = failed(core, id, failure);
+    operation.end(answer.ended());
+    answer
+}
+
+/// The result of a round as it is remembered.
+fn written<T: MayFail + Serialize>(
+    core: &Core,
+    outcome: Result<Played<T>, Failure>,
+) -> Result<Bytes, Failure> {
+    let written = match outcome {
+        Ok(mut outcome) => {
+            match &mut outcome {
+                Outcome::Complete(result) => sign(core, result.meta()),
+                Outcome::InputRequired(required) => sign(core, &mut required.meta),
+                Outcome::Extension(_) => {}
+            }
+            serde_json::to_vec(&outcome)
+        }
+        Err(Failure::Tool(text)) => {
+            let mut result = CallToolResult::error(text);
+            sign(core, &mut result.meta);
+            serde_json::to_vec(&Complete(result))
+        }
+        Err(failure) => return Err(failure),
+    };
+    written.map(Bytes::from).map_err(|error| {
+        tracing::error!(target: "sterna::server", %error, "a result has no JSON form");
+        Failure::Internal
+    })
+}
+
+fn failed(core: &Core, id: RequestId, failure: Failure) -> Answer {
+    match failure {
+        Failure::Tool(text) => {
+            let result = CallToolResult::error(text);
+            Answer::signed(core, id, &Complete(result)).of_failed_tool()
+        }
+        failure => Answer::failed(Some(&id), &failure),
+    }
+}

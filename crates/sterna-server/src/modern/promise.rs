@@ -1,0 +1,76 @@
+//! What every result owes: who the server is, and what was said of it before.
+
+use serde_json::Value;
+use sterna_protocol::caching::CacheScope;
+use sterna_protocol::meta::ResultMeta;
+use sterna_protocol::resource::ReadResourceResult;
+use sterna_protocol::tool::CallToolResult;
+
+use crate::core::Core;
+use crate::failure::Failure;
+
+/// Signs the result of a tool and checks it against what was promised.
+pub(crate) fn finish_tool(
+    core: &Core,
+    name: &str,
+    result: &mut CallToolResult,
+) -> Result<(), Failure> {
+    sign(core, &mut result.meta);
+    keep_promise(core, name, result)
+}
+
+/// Checks a tool's structured content against what its list entry says.
+pub(crate) fn keep_promise(
+    core: &Core,
+    name: &str,
+    result: &CallToolResult,
+) -> Result<(), Failure> {
+    let entry = core.offers.tools.get(name);
+    let Some(output) = entry.and_then(|entry| entry.output.as_ref()) else {
+        return Ok(());
+    };
+    if result.is_error == Some(true) {
+        return Ok(());
+    }
+    // TOOL-S12: what was promised is kept, or the call fails and the author hears why.
+    let content = result.structured_content.as_ref();
+    let content = content.and_then(|content| content.decode::<Value>().ok());
+    let checked = match content {
+        None => Err("there is no structured content".to_owned()),
+        Some(content) => output
+            .check(&content)
+            .map_err(|_| "it does not fit".to_owned()),
+    };
+    checked.map_err(|problem| {
+        tracing::error!(
+            target: "sterna::server",
+            tool = name,
+            problem,
+            "MR0204: a tool broke the promise of its output schema"
+        );
+        Failure::Internal
+    })
+}
+
+pub(super) fn finish_resource(
+    core: &Core,
+    uri: &str,
+    result: &mut ReadResourceResult,
+) -> Result<(), Failure> {
+    // CACHE-S4: whatever the author says of what not everybody may read.
+    if core.gate.guards("resources/read", uri) {
+        result.cache_scope = Some(CacheScope::Private);
+    }
+    // CACHE-S1: what says nothing is stale on arrival and nobody else's.
+    result.ttl_ms.get_or_insert_default();
+    result.cache_scope.get_or_insert(CacheScope::Private);
+    Ok(())
+}
+
+/// Says who the server is (BASE-S15).
+pub(super) fn sign(core: &Core, meta: &mut Option<ResultMeta>) {
+    let meta = meta.get_or_insert_default();
+    if meta.server_info.is_none() {
+        meta.server_info = Some(core.info.clone());
+    }
+}
