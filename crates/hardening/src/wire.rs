@@ -140,6 +140,7 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
         .position(|window| window == needle)
 }
 
-/// Far longer than the server takes for anything: who waits this long has found
-/// a server that hangs.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Far longer than the server takes for anything, and shorter than the pauses in
+/// which a stream says that it is still there: who waits this long has found a
+/// connection that nobody ends.
+const PATIENCE: Duration = Duration::from_secs(12);
