@@ -115,7 +115,8 @@ impl Connection {
         head: http::request::Parts,
         line: &[u8],
     ) {
-        if self.running.len() >= self.limits.calls && id.is_some() {
+        // Not `running`: a client may give many calls one id.
+        if self.by_task.len() >= self.limits.calls && id.is_some() {
             let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "Too much is running");
             return self.refuse(id, error).await;
         }

@@ -67,6 +67,18 @@ async fn so_many_calls_run_at_once_and_no_more() {
 }
 
 #[tokio::test]
+async fn calls_of_one_id_are_as_many_as_calls_of_several() {
+    let mut client = Client::of(server().state(std::sync::Arc::new(Notify::new())));
+    for _ in 1..=3 {
+        client
+            .request(1, "tools/call", json!({"name": "waits"}))
+            .await;
+    }
+    assert_eq!(client.hear().await["error"]["code"], -32603);
+    client.cancel(1).await;
+}
+
+#[tokio::test]
 async fn the_end_of_the_input_drains_what_is_running() {
     let notify = std::sync::Arc::new(Notify::new());
     let mut client = Client::of(server().state(std::sync::Arc::clone(&notify)));
