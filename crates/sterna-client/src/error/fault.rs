@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::{BoxError, ErrorKind};
 use crate::oauth;
-use crate::schema::Misfit;
+use crate::schema::{Misfit, UnknownDialect};
 
 /// One failure. Text in it that a peer has chosen went through [`printable`].
 #[derive(Debug, Error)]
@@ -27,6 +27,12 @@ pub(crate) enum Fault {
     Closed,
     #[error("the server's message cannot be read")]
     Decode(#[source] DecodeError),
+    #[error("{what} cannot be applied")]
+    Dialect {
+        what: String,
+        #[source]
+        source: UnknownDialect,
+    },
     #[error("whoever answers `{key}` failed")]
     Handler {
         key: String,
@@ -155,6 +161,7 @@ impl Fault {
             Self::Cancelled => (ErrorKind::Answer, "MR0514"),
             Self::Tls(_) => (ErrorKind::Internal, "MR0515"),
             Self::Misfit { .. } => (ErrorKind::Peer, "MR0516"),
+            Self::Dialect { .. } => (ErrorKind::Peer, "MR0517"),
         }
     }
 }

@@ -17,6 +17,7 @@ mod resumption;
 mod road;
 mod rounds;
 mod rules;
+mod schemas;
 mod scripted;
 mod session_tasks;
 mod sessions;
