@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use sterna_protocol::elicitation::AnswerError;
-use sterna_protocol::jsonrpc::{DecodeError, ErrorObject};
+use sterna_protocol::jsonrpc::ErrorObject;
 use thiserror::Error;
 
+use super::unreadable::Unreadable;
 use super::{BoxError, ErrorKind};
 use crate::oauth;
 use crate::schema::{Misfit, UnknownDialect};
@@ -26,7 +27,7 @@ pub(crate) enum Fault {
     #[error("the connection to the server is closed")]
     Closed,
     #[error("the server's message cannot be read")]
-    Decode(#[source] DecodeError),
+    Decode(#[source] Unreadable),
     #[error("{what} cannot be applied")]
     Dialect {
         what: String,

@@ -152,8 +152,10 @@ impl Session {
         if let Ok(version) = HeaderValue::from_str(version.as_str()) {
             headers.insert(MCP_PROTOCOL_VERSION, version);
         }
-        if let Some(id) = answer.get(MCP_SESSION_ID) {
-            headers.insert(MCP_SESSION_ID, id.clone());
+        if let Some(mut id) = answer.get(MCP_SESSION_ID).cloned() {
+            // Whoever knows it can speak in the session.
+            id.set_sensitive(true);
+            headers.insert(MCP_SESSION_ID, id);
         }
         let ready = Notification::new(legacy::Initialized::METHOD, None::<()>);
         self.wire.tell(ready, headers.clone()).await?;

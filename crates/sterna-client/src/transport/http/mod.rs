@@ -37,10 +37,14 @@ impl Http {
     pub(crate) fn new(
         url: &str,
         auth: Option<OAuth>,
-        headers: HeaderMap,
+        mut headers: HeaderMap,
         connect_timeout: Duration,
         max_message: usize,
     ) -> Result<Self, Error> {
+        // AUTHSEC-B2: an API key may be among them.
+        headers
+            .values_mut()
+            .for_each(|value| value.set_sensitive(true));
         let bad = || Fault::Url(printable(url));
         let parsed = Url::parse(url).map_err(|_| bad())?;
         if !matches!(parsed.scheme(), "http" | "https") || parsed.fragment().is_some() {

@@ -19,6 +19,7 @@ mod rounds;
 mod rules;
 mod schemas;
 mod scripted;
+mod secrets;
 mod session_tasks;
 mod sessions;
 mod shapes;
