@@ -21,6 +21,7 @@ use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::tasks;
 use sterna_protocol::version::ProtocolVersion;
 
+pub(crate) use self::sessions::Said;
 use self::trace::Trace;
 use crate::answers::Answers;
 use crate::cache::Cache;

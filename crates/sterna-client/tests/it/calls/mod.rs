@@ -27,3 +27,4 @@ mod stale;
 mod stdio;
 mod tasks;
 mod time;
+mod withdrawn;
