@@ -9,6 +9,8 @@ mod eras;
 mod hostile;
 mod lines;
 mod listen;
+mod matrix;
+mod meta;
 mod news;
 mod paused;
 mod real;
