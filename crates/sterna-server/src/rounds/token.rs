@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 use sterna_protocol::input::RequestState;
+use sterna_protocol::meta::trace_id;
 use sterna_seal::{
     Binding, Content, Draft, Flow, FlowId, LoadError, OpenError, Part, Payload, Principal,
     SealError, Sealed, Spill, Target as SealTarget, ThreadEntropy,
@@ -15,7 +16,7 @@ use crate::around::{RoundEnd, may_go_on};
 use crate::call::{Place, Request};
 use crate::core::Core;
 use crate::failure::Failure;
-use crate::telemetry::{flow_name, trace_id};
+use crate::telemetry::flow_name;
 
 /// What a state says beyond what the seal itself keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
