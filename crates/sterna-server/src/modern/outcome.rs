@@ -52,9 +52,7 @@ pub(super) async fn serve<T: MayFail + Serialize + Send + 'static>(
                 answer
             }
         }
-        Ok(Outcome::InputRequired(required)) => {
-            signed(&core, id, required, |required| &mut required.meta)
-        }
+        Ok(Outcome::InputRequired(required)) => Answer::asking(&core, id, required),
         Ok(Outcome::Extension(created)) => Answer::done(id, &created),
         Err(failure) => failed(&core, id, failure),
     }
