@@ -23,6 +23,7 @@ mod session;
 mod target;
 mod tasks;
 mod trace;
+mod waiting;
 
 mod client;
 mod demo;

@@ -77,11 +77,15 @@ async fn ask(
 ) -> Result<InputResponse, BoxError> {
     let key = name(&request);
     let asker = Asker { server, about, key };
-    match desk.lock().await.answer(asker, &request).await {
+    let mut desk = desk.lock().await;
+    match desk.answer(asker, &request).await {
         Ok(Answer::Ready(response)) => Ok(*response),
-        Ok(Answer::Nobody) => Err(Unanswered.into()),
+        Ok(Answer::Nobody) if !desk.leave(asker, &request) => Err(Unanswered.into()),
         // The desk has said so, and the call is about to be dropped: nothing more is sent.
-        Ok(Answer::Stopped) => std::future::pending().await,
+        Ok(Answer::Nobody | Answer::Stopped) => {
+            drop(desk);
+            std::future::pending().await
+        }
         Err(failure) => Err(failure.error.into()),
     }
 }

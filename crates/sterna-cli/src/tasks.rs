@@ -33,6 +33,10 @@ impl Rounds<'_> {
                     let result = self.unless_left(task, task.follow(self.client)).await?;
                     return Ok(self.end(T::of_task(result).map_err(failure)?).await);
                 }
+                TaskState::InputRequired(open) if open.is_empty() => {
+                    drop(waiting);
+                    return self.wait_for(task).await;
+                }
                 TaskState::InputRequired(open) => {
                     // TASK-C8: what is still shown is not asked anew.
                     answered.retain(|key: &String| open.get(key).is_some());
@@ -66,7 +70,7 @@ impl Rounds<'_> {
     }
 
     /// Waits for `work`; whoever interrupts it leaves the task to itself.
-    fn unless_left<T>(
+    pub(crate) fn unless_left<T>(
         &self,
         task: &TaskHandle,
         work: impl Future<Output = Result<T, Error>>,
@@ -108,17 +112,26 @@ impl Rounds<'_> {
         if left.is_empty() {
             return Ok(None);
         }
-        let keys: Vec<_> = left.iter().map(|(key, _)| one_line(key)).collect();
+        self.leave_open(task, &left).map(Some)
+    }
+
+    /// Says what a task waits for, and how to come back to it.
+    pub(crate) fn leave_open(
+        &self,
+        task: &TaskHandle,
+        open: &InputRequests,
+    ) -> Result<Exit, Failure> {
+        let keys: Vec<_> = open.iter().map(|(key, _)| one_line(key)).collect();
         let keys = keys.join(", ");
         self.screen.result(
-            &json!({"inputRequired": left, "task": task}),
+            &json!({"inputRequired": open, "task": task}),
             format!("input required: {keys}\n"),
         )?;
         self.screen.note(format!(
             "{} --answer KEY.FIELD=VALUE",
             follow_hint("the task waits", task)
         ));
-        Ok(Some(Exit::InputRequired))
+        Ok(Exit::InputRequired)
     }
 
     /// Leaves a task to itself; the user gets its handle.

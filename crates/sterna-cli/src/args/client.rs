@@ -13,7 +13,7 @@ pub(crate) struct CallArgs {
     /// A file with the arguments as a JSON object, or `-` for stdin
     #[arg(long, value_name = "FILE")]
     pub(crate) args: Option<PathBuf>,
-    /// If the call becomes a task, print its handle and leave it to itself
+    /// Have the call become a task if it can; print its handle and leave it to itself
     #[arg(long)]
     pub(crate) detach: bool,
     #[command(flatten)]

@@ -4,6 +4,7 @@
 mod field;
 mod form;
 mod given;
+mod left;
 mod sample;
 mod value;
 mod visit;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 use inquire::InquireError;
 use sterna_protocol::elicitation::{ElicitAction, ElicitRequestParams, ElicitResult};
-use sterna_protocol::input::{InputRequest, InputResponse};
+use sterna_protocol::input::{InputRequest, InputRequests, InputResponse};
 use sterna_protocol::roots::{ListRootsResult, Root};
 use tokio::sync::Notify;
 
@@ -25,6 +26,7 @@ use crate::screen::{BOLD, DIM, Screen};
 use crate::table::{one_line, plain};
 
 use given::Given;
+use left::Left;
 
 /// Everybody who may answer.
 #[derive(Debug)]
@@ -34,8 +36,10 @@ pub(crate) struct Desk {
     samples: bool,
     roots: Vec<Root>,
     interactive: bool,
+    answered: bool,
     refused: bool,
     missed: bool,
+    left: Left,
     stopped: Arc<Notify>,
     screen: Screen,
 }
@@ -75,8 +79,10 @@ impl Desk {
             samples: !args.no_sampling,
             roots: roots.collect::<Result<_, _>>()?,
             interactive: !settings.no_input && Screen::is_interactive(),
+            answered: false,
             refused: false,
             missed: false,
+            left: Left::default(),
             stopped: Arc::default(),
             screen,
         })
@@ -90,8 +96,10 @@ impl Desk {
             samples: false,
             roots: Vec::new(),
             interactive: !auto,
+            answered: false,
             refused: false,
             missed: false,
+            left: Left::default(),
             stopped: Arc::default(),
             screen,
         })
@@ -122,6 +130,27 @@ impl Desk {
         self.missed
     }
 
+    /// Whether any question was answered.
+    pub(crate) fn has_answered(&self) -> bool {
+        self.answered
+    }
+
+    /// Lets questions of `task` that come in the middle of waiting for it stay
+    /// open if nobody answers them; tells when one does.
+    pub(crate) fn may_leave(&mut self, task: &str) -> Arc<Notify> {
+        self.left.allow(task)
+    }
+
+    /// Leaves a question open, if it may be.
+    pub(crate) fn leave(&mut self, asker: Asker<'_>, request: &InputRequest) -> bool {
+        self.left.add(asker, request)
+    }
+
+    /// What was left open.
+    pub(crate) fn take_left(&mut self) -> InputRequests {
+        self.left.take()
+    }
+
     /// Answers a question, if anybody can.
     pub(crate) async fn answer(
         &mut self,
@@ -137,7 +166,10 @@ impl Desk {
             found = self.find_answer(asker, request) => found?,
         };
         match &answer {
-            Answer::Ready(response) => self.refused |= is_refusal(response),
+            Answer::Ready(response) => {
+                self.answered = true;
+                self.refused |= is_refusal(response);
+            }
             Answer::Nobody => self.missed = true,
             Answer::Stopped => self.stopped.notify_one(),
         }

@@ -48,10 +48,15 @@ async fn answer(args: AnswerTaskArgs, screen: Screen) -> Result<Exit, Failure> {
     let (client, task) = (&asking.client, asking.client.task(id));
     let answered = async {
         let found = task.get(client).await.map_err(failure)?;
-        if let TaskState::InputRequired(open) = found.state()
-            && let Some(exit) = asking.rounds().answer_task(&task, open).await?
-        {
-            return Ok(exit);
+        if let TaskState::InputRequired(open) = found.state() {
+            let rounds = asking.rounds();
+            let left = match open.is_empty() {
+                true => rounds.answer_while_waiting(&task).await?,
+                false => rounds.answer_task(&task, open).await?,
+            };
+            if let Some(exit) = left {
+                return Ok(exit);
+            }
         }
         let found = task.get(client).await.map_err(failure)?;
         screen.result(&found, text(&found))?;

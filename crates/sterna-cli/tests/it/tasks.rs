@@ -3,6 +3,7 @@ use serde_json::json;
 
 use crate::calls::at;
 use crate::server;
+use crate::terminal::{ENTER, User};
 
 #[test]
 fn a_call_that_becomes_a_task_is_followed_to_its_end() {
@@ -106,4 +107,82 @@ fn every_view_of_a_task_gives_json() {
     assert_eq!((ran.code, &ran.json()["error"]["exit"]), (5, &json!(5)));
     let ran = at(&url, &["--json", "task", "get", "URL", "nothing"]);
     assert_eq!((ran.code, &ran.json()["error"]["exit"]), (1, &json!(1)));
+}
+
+#[test]
+fn a_task_of_a_session_asks_whoever_follows_it() {
+    let url = server::start_with_tasks();
+    let at = |args: &[&str]| at(&url, &[args, &["--era", "legacy"]].concat());
+    let ran = at(&["call", "URL", "publish", "title=Terns", "--detach", "-q"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let id = ran.stdout.trim();
+
+    // It waits while nobody answers, and is none the worse for having asked.
+    let ran = at(&["--json", "task", "follow", "URL", id, "-q"]);
+    assert_eq!(ran.code, 4, "{ran:?}");
+    let said = ran.json();
+    let asked = &said["inputRequired"]["approval"]["params"]["message"];
+    assert_eq!(asked, "Who approves Terns?");
+    assert_eq!(said["task"]["taskId"], json!(id));
+
+    let some = ["task", "follow", "URL", id, "--answer", "approval=Ada"];
+    let ran = at(&some);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (4, "input required: date\n")
+    );
+    let rest = ["task", "follow", "URL", id, "--answer", "date=today"];
+    assert_eq!(
+        at(&rest).shown(),
+        "Terns approved by Ada for today\nexit 0\n"
+    );
+}
+
+#[test]
+fn a_task_of_a_session_is_answered_and_left() {
+    let url = server::start_with_tasks();
+    let at = |args: &[&str]| at(&url, &[args, &["--era", "legacy"]].concat());
+    let ran = at(&["call", "URL", "publish", "title=Terns", "--detach", "-q"]);
+    let id = ran.stdout.trim();
+    assert_eq!(at(&["task", "follow", "URL", id]).code, 4);
+    let ran = at(&["task", "answer", "URL", id]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (4, "input required: approval\n")
+    );
+    let ran = at(&["task", "answer", "URL", id, "--answer", "approval=Ada"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.starts_with(id), "{ran:?}");
+    let decline = ["task", "follow", "URL", id, "--decline", "date"];
+    assert_eq!(at(&decline).code, 5);
+}
+
+#[test]
+fn a_tool_that_is_a_task_only_is_called_in_a_session_too() {
+    let call = ["call", "URL", "publish", "title=Terns", "-q"];
+    let answers = ["--answer", "approval=Ada", "--answer", "date=today"];
+    let legacy = ["--era", "legacy"];
+    let args = [&call[..], &answers, &legacy].concat();
+    let ran = at(&server::start_with_tasks(), &args);
+    assert_eq!(ran.shown(), "Terns approved by Ada for today\nexit 0\n");
+}
+
+#[test]
+fn a_person_is_asked_for_a_task_of_a_session() {
+    let url = server::start_with_tasks();
+    User::runs(&["call", &url, "publish", "title=Terns", "--era", "legacy"])
+        .sees("Who approves Terns?")
+        .sees("approval:")
+        .types("Ada")
+        .types(ENTER)
+        .sees("Send this?")
+        .types(ENTER)
+        .sees("When?")
+        .sees("date:")
+        .types("today")
+        .types(ENTER)
+        .sees("Send this?")
+        .types(ENTER)
+        .sees("Terns approved by Ada for today")
+        .ends_with(0);
 }

@@ -1,12 +1,19 @@
-//! The pages a newcomer reads.
+//! The pages a newcomer reads, done by somebody who has read nothing else.
 
 mod page;
+mod reader;
+
+use std::process::Command;
 
 use page::{Task, tasks};
+use reader::{Dialogue, Reader};
+use tempfile::TempDir;
 
 use crate::command::sterna;
 
 const README: &str = include_str!("../../../../../README.md");
+const GETTING_STARTED: &str = include_str!("../../../../../docs/getting-started.md");
+const SERVING: &str = include_str!("../../../../../docs/serving.md");
 
 #[test]
 fn the_first_command_of_the_readme_is_the_demo() {
@@ -20,3 +27,119 @@ fn the_first_command_of_the_readme_is_the_demo() {
     assert!(workspace.contains("default-members = [\"crates/sterna-cli\"]"));
     assert_eq!(sterna(&format!("-q {shown}")).code, 0);
 }
+
+#[test]
+fn the_readme_alone_leads_to_a_server_that_asks() {
+    let mut reader = Reader::new(&["8080"]);
+    let call = Dialogue {
+        at: "sterna call",
+        turns: &[
+            ("Why deploy billing?", ""),
+            ("reason:", "tested\r"),
+            ("Send this?", "\r"),
+            ("billing deployed: tested", ""),
+        ],
+        code: 0,
+    };
+    reader.does(tasks(README, Some("A server that asks")), &[call]);
+}
+
+#[test]
+fn getting_started_leads_to_two_replicas_behind_nginx() {
+    let mut reader = Reader::new(&["8080", "8081", "8082"]);
+    let dialogues = [
+        Dialogue {
+            at: "sterna demo",
+            turns: DEMO,
+            code: 0,
+        },
+        Dialogue {
+            at: "--no-input",
+            turns: &[("input required: approval", "")],
+            code: 4,
+        },
+        Dialogue {
+            at: "sterna resume",
+            turns: &[("billing deployed: tested", "")],
+            code: 0,
+        },
+        Dialogue {
+            at: "sterna call",
+            turns: APPROVAL,
+            code: 0,
+        },
+    ];
+    let mut page = tasks(GETTING_STARTED, None);
+    let has_nginx = Command::new("nginx").arg("-v").output().is_ok();
+    if !has_nginx {
+        lacks_nginx();
+        let last = tasks(GETTING_STARTED, Some("4. nginx in front"));
+        page.truncate(page.len() - last.len());
+    }
+    reader.does(page, &dialogues);
+    if !has_nginx {
+        return;
+    }
+
+    // "Stop one of them while the form is open, and answer."
+    let call = "sterna call http://127.0.0.1:8080/mcp deploy service=billing";
+    reader.begins(call);
+    reader.talks(call, &APPROVAL[..1]);
+    reader.stops_a_job();
+    reader.talks(call, &APPROVAL[1..]);
+    reader.ends(call, 0);
+}
+
+#[test]
+fn nginx_takes_what_the_guide_to_serving_shows() {
+    let folder = TempDir::new().unwrap();
+    let shown = SERVING.split("```nginx\n").nth(1).unwrap();
+    let shown = shown.split("```").next().unwrap();
+    // A certificate is the reader's own.
+    let shown = shown.replace("listen 443 ssl;", "listen 127.0.0.1:4430;");
+    // So that anybody can try it, in this folder.
+    let temps = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+    let temps = temps
+        .map(|kind| format!("{kind}_temp_path temp; "))
+        .concat();
+    let conf = format!("pid pid; events {{}} http {{ access_log off; {temps}\n{shown}}}\n");
+    std::fs::write(folder.path().join("nginx.conf"), conf).unwrap();
+    let mut nginx = Command::new("nginx");
+    nginx.args(["-t", "-q", "-e", "stderr", "-c", "nginx.conf", "-p"]);
+    match nginx.arg(folder.path()).output() {
+        Ok(tested) => assert!(tested.status.success(), "{tested:?}"),
+        Err(_) => lacks_nginx(),
+    }
+}
+
+fn lacks_nginx() {
+    assert!(std::env::var_os("CI").is_none(), "missing: nginx");
+    eprintln!("skipped: nginx, install it");
+}
+
+const APPROVAL: &[(&str, &str)] = &[
+    ("Deploy billing?", ""),
+    ("reason:", "tested\r"),
+    ("announce", "\r"),
+    ("Send this?", "\r"),
+    ("billing deployed: tested", ""),
+];
+
+/// The person's way through the demo.
+const DEMO: &[(&str, &str)] = &[
+    ("resolution:", "\r"),
+    ("Send this?", "\r"),
+    ("details:", "4301\r"),
+    ("Send this?", "\r"),
+    ("And who has confirmed that?", ""),
+    ("details:", "4301\r"),
+    ("confirmed_by:", "Ada\r"),
+    ("Send this?", "\r"),
+    ("amount:", "20\r"),
+    ("Send this?", "\r"),
+    ("name:", "Ada\r"),
+    ("Send this?", "\r"),
+    ("name:", "Ada\r"),
+    ("Send this?", "\r"),
+    ("a task survives kill -9 of every process", ""),
+];

@@ -88,6 +88,18 @@ async fn a_child_that_does_not_care_is_killed() {
 }
 
 #[tokio::test]
+async fn a_child_whose_client_is_dropped_does_not_stay() {
+    let (command, pids) = watched(staying(OK, "trap '' TERM; exec sleep 1000"));
+    let client = Client::connect(command).await.unwrap();
+    client.call("t").await.unwrap();
+    let pid = pids.lock().unwrap()[0].clone();
+    drop(client);
+    while is_running(&pid) {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
 async fn a_child_that_died_is_started_again_and_its_calls_fail() {
     let (command, pids) = watched(shell("exit 1"));
     let client = Client::connect(command).await.unwrap();

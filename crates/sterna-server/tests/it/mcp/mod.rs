@@ -4,6 +4,7 @@ mod admission;
 mod answers;
 mod building;
 pub(crate) mod changing;
+mod described;
 mod faults;
 mod flows;
 mod gating;
