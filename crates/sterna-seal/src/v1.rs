@@ -227,6 +227,13 @@ mod tests {
     }
 
     #[test]
+    fn a_payload_may_go_to_the_end() {
+        let bytes = [&claims(3)[..], b"abc"].concat();
+        let (_, payload_len) = Inside::read(&bytes).unwrap();
+        assert_eq!(payload_len, 3);
+    }
+
+    #[test]
     fn claims_that_do_not_add_up_are_not_read() {
         let short = &claims(0)[..CLAIMS_LEN - 1];
         assert!(Inside::read(short).is_none());
