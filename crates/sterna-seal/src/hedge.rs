@@ -5,8 +5,8 @@
 //! that depends on a secret, on those bytes *and* on everything the token says:
 //! after a fork or from a cloned virtual machine, equal random bytes meet
 //! different contents and give different nonces; equal contents give the same
-//! token, which harms nobody. With random bytes that are random, a nonce is as
-//! random as they are, whatever the mask.
+//! token, which harms nobody. As long as the random bytes are random, nonces are
+//! too: a pseudo-random mask over random bytes does not make them meet.
 //!
 //! The contents are shrunk first with NH, the universal hash of UMAC and VMAC
 //! (Black, Halevi, Krawczyk, Krovetz, Rogaway, CRYPTO '99) over 64-bit words:

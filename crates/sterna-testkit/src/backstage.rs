@@ -207,11 +207,38 @@ impl Blobs for Backstage {
         slowly(self.store.put_blob(id, value, ttl))
     }
 
+    fn post_blob(
+        &self,
+        id: BlobId,
+        value: Bytes,
+        ttl: Duration,
+    ) -> BoxFuture<'_, Result<(), Error>> {
+        slowly(self.store.post_blob(id, value, ttl))
+    }
+
     fn blob(&self, id: BlobId) -> BoxFuture<'_, Result<Option<Bytes>, Error>> {
         self.store.blob(id)
     }
 
     fn sweep_blobs(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>> {
         self.store.sweep_blobs(limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sterna_store::Wakeup;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_posted_rings_backstage_too() {
+        let store = Backstage::new(&Clock::new());
+        let mut wakeups = store.wakeups();
+        let id = BlobId::from_bytes([1; 16]);
+        let minute = Duration::from_secs(60);
+        store.post_blob(id, "a".into(), minute).await.unwrap();
+        let rung = tokio::time::timeout(minute, wakeups.next()).await;
+        assert_eq!(rung, Ok(Wakeup::Blob(id)));
     }
 }

@@ -138,6 +138,10 @@ pub(crate) struct Leaves {
     free: Option<u32>,
 }
 
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a box would be an allocation for each future, to save room in few"
+)]
 enum Slot {
     Free(Option<u32>),
     Used(Leaf),

@@ -91,11 +91,14 @@ mod tests {
         let posed = Posed::default();
         let envelope = |number: usize| Envelope {
             request: InputRequest::list_roots(),
-            has_fallback: number % 2 == 0,
+            has_fallback: number.is_multiple_of(2),
         };
         let known: Vec<_> = (0..600).map(|number| posed.put(envelope(number))).collect();
         for (number, bytes) in known.iter().enumerate() {
-            assert_eq!(posed.take(bytes).unwrap().has_fallback, number % 2 == 0);
+            assert_eq!(
+                posed.take(bytes).unwrap().has_fallback,
+                number.is_multiple_of(2)
+            );
         }
         assert!(posed.table().waiting.is_empty());
     }

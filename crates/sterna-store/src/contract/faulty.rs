@@ -27,6 +27,8 @@ pub enum Fault {
     DropsAnswers,
     /// A task that fails again and again is as good as new each time.
     ForgetsAttempts,
+    /// Every third look at a task that has ended shows it at work.
+    ForgetsEnds,
     /// Blobs do not expire.
     KeepsBlobsForever,
     /// A list holds tasks of others.
@@ -93,6 +95,16 @@ impl Faulty {
         }
     }
 
+    /// How long a blob is kept that was given `ttl`.
+    fn kept_for(&self, ttl: Duration) -> Duration {
+        let factor = if self.has(Fault::KeepsBlobsForever) {
+            1000
+        } else {
+            1
+        };
+        ttl * factor
+    }
+
     /// Turns the refusal of a zombie into a success.
     fn believe<T>(&self, result: Result<T, Error>, success: T) -> Result<T, Error> {
         match result {
@@ -110,7 +122,16 @@ impl Tasks for Faulty {
     }
 
     fn read(&self, caller: Principal, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>> {
-        self.store.read(self.taken_for(caller), task)
+        Box::pin(async move {
+            let mut found = self.store.read(self.taken_for(caller), task).await?;
+            if let Some(task) = &mut found
+                && task.summary.status.is_final()
+                && self.strikes(Fault::ForgetsEnds)
+            {
+                task.summary.status = Status::Working;
+            }
+            Ok(found)
+        })
     }
 
     fn list(&self, caller: Principal, page: Page) -> BoxFuture<'_, Result<Listing, Error>> {
@@ -293,12 +314,16 @@ impl Blobs for Faulty {
         value: Bytes,
         ttl: Duration,
     ) -> BoxFuture<'_, Result<(), Error>> {
-        let factor = if self.has(Fault::KeepsBlobsForever) {
-            1000
-        } else {
-            1
-        };
-        self.store.put_blob(id, value, ttl * factor)
+        self.store.put_blob(id, value, self.kept_for(ttl))
+    }
+
+    fn post_blob(
+        &self,
+        id: BlobId,
+        value: Bytes,
+        ttl: Duration,
+    ) -> BoxFuture<'_, Result<(), Error>> {
+        self.store.post_blob(id, value, self.kept_for(ttl))
     }
 
     fn blob(&self, id: BlobId) -> BoxFuture<'_, Result<Option<Bytes>, Error>> {

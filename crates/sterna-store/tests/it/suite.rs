@@ -31,6 +31,7 @@ async fn every_fault_is_found_and_named() {
             Fault::ForgetsAttempts,
             &["attempts_count_until_there_is_progress"],
         ),
+        (Fault::ForgetsEnds, AGREEMENT),
         (
             Fault::KeepsBlobsForever,
             &["a_blob_is_gone_when_its_time_is_up"],

@@ -64,7 +64,8 @@ async fn a_child_answers_and_leaves_without_a_zombie() {
 /// Connects to a child that does `at_end` when it should leave, and leaves it.
 async fn left(at_end: &str) -> Vec<String> {
     let (command, pids) = watched(staying(OK, at_end));
-    let command = command.grace(std::time::Duration::from_millis(100));
+    // Long enough for a busy machine.
+    let command = command.grace(std::time::Duration::from_secs(1));
     let client = Client::connect(command).await.unwrap();
     while pids.lock().unwrap().is_empty() {
         tokio::task::yield_now().await;

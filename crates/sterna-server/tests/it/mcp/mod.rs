@@ -8,6 +8,7 @@ mod described;
 mod faults;
 mod flows;
 mod gating;
+mod kinds;
 mod lists;
 mod low_level;
 mod offers;
