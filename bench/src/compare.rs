@@ -43,6 +43,8 @@ pub struct Plan {
     pub rounds: usize,
     pub connections: Vec<usize>,
     pub scenarios: Vec<Scenario>,
+    /// How many are left waiting.
+    pub flows: usize,
 }
 
 pub async fn run(servers: &[Competitor], plan: &Plan) -> Result<Report> {
@@ -61,8 +63,10 @@ pub async fn run(servers: &[Competitor], plan: &Plan) -> Result<Report> {
             }
         }
     }
-    for server in servers {
-        report.memory.push(memory(server).await?);
+    if plan.flows > 0 {
+        for server in servers {
+            report.memory.push(memory(server, plan.flows).await?);
+        }
     }
     Ok(report)
 }
@@ -96,7 +100,7 @@ async fn cell(
 }
 
 /// What a server weighs, and what a flow that waits adds to it.
-async fn memory(server: &Competitor) -> Result<Memory> {
+async fn memory(server: &Competitor, flows: usize) -> Result<Memory> {
     let process = server.start()?;
     let idle = process.rss()?;
     let ask = |count| {
@@ -106,7 +110,7 @@ async fn memory(server: &Competitor) -> Result<Memory> {
     // The first flows warm the allocator, the others are what is counted.
     ask(200).await?;
     let before = process.rss()?;
-    ask(PAUSED / 16).await?;
+    ask(flows / 16).await?;
     let after = process.rss()?;
     let mut connection = crate::connection::Connection::open(process.address).await?;
     let asked = connection
@@ -116,7 +120,7 @@ async fn memory(server: &Competitor) -> Result<Memory> {
         server: server.name.clone(),
         idle_kib: idle,
         loaded_kib: after,
-        bytes_per_paused_flow: (after.saturating_sub(before) * 1024) as f64 / PAUSED as f64,
+        bytes_per_paused_flow: (after.saturating_sub(before) * 1024) as f64 / flows as f64,
         state_chars: wire::state(asked)?.len(),
         calls_per_request: calls(&process).await?,
     })
@@ -161,5 +165,3 @@ async fn calls_of(process: &Process, count: usize) -> Result<Option<(f64, f64)>>
         .ok()
         .map(|count| (count, seen.latencies.len() as f64)))
 }
-
-const PAUSED: usize = 10_000;

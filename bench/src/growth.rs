@@ -33,8 +33,9 @@ pub async fn run(server: &str) -> Result<String> {
             row(format!("`{}` among {tools} tools", scenario.name()), cost);
         }
     }
-    for count in [0, 1000, 2000] {
-        let process = Process::start(&mut Command::new(server))?;
+    for count in [0, 1000, 10_000] {
+        let listeners = ["--listeners", &count.to_string()];
+        let process = Process::start(Command::new(server).args(listeners))?;
         let mut streams = Vec::new();
         for _ in 0..count {
             let mut connection = Connection::open(process.address).await?;

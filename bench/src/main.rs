@@ -48,6 +48,9 @@ enum Args {
             default_value = "plain,mrtr2,list,discover"
         )]
         scenarios: Vec<Scenario>,
+        /// How many flows are left waiting to weigh one; 0 weighs nothing
+        #[arg(long, default_value_t = 10_000)]
+        flows: usize,
         /// Where to write the figures
         #[arg(long)]
         json: Option<PathBuf>,
@@ -86,6 +89,7 @@ async fn run(args: Args) -> Result<()> {
             rounds,
             connections,
             scenarios,
+            flows,
             json,
             svg,
         } => {
@@ -94,6 +98,7 @@ async fn run(args: Args) -> Result<()> {
                 rounds,
                 connections,
                 scenarios,
+                flows,
             };
             let report = compare::run(&servers, &plan).await?;
             println!("{}", report.table());

@@ -8,17 +8,19 @@ use crate::fuzz::Start;
 use crate::shell::{command, finish};
 use crate::{chaos, flow, fuzz};
 
-/// Spends about `minutes` on what finds more the longer it runs. One that has
-/// found something does not keep the others from running.
+/// Spends about `minutes`, and whatever it takes to build for release, on what
+/// finds more the longer it runs. One that has found something does not keep
+/// the others from running.
 pub(crate) fn run(minutes: u64, seed: Option<u64>) -> Result<()> {
     let seed = seed.unwrap_or_else(fresh_seed);
     println!("soak: {minutes} minutes, --seed {seed}");
-    let share = minutes * 60 / 5;
+    let share = minutes * 60 / 6;
     let mut found = Vec::new();
     // Whoever has a long form adds a line here, and a share above.
-    let parts: [(&str, &dyn Fn() -> Result<()>); 4] = [
+    let parts: [(&str, &dyn Fn() -> Result<()>); 5] = [
         ("flow", &|| programs(share, seed)),
         ("fleet", &|| fleet(share)),
+        ("load", &|| load(share)),
         ("chaos", &|| chaos::run(share / 2)),
         ("fuzz", &|| inputs(2 * share)),
     ];
@@ -54,6 +56,13 @@ fn fleet(seconds: u64) -> Result<()> {
     finish(command("cargo", &run).args(fleet))
 }
 
+/// Callers and listeners by the thousand, then too many, then the end.
+fn load(seconds: u64) -> Result<()> {
+    let run = ["run", "--locked", "--release", "--package"];
+    let load = ["hardening", "--", "load", "--seconds"];
+    finish(command("cargo", &run).args(load).arg(seconds.to_string()))
+}
+
 /// Every fuzz target, all with the same share of the time.
 fn inputs(seconds: u64) -> Result<()> {
     let batches = fuzz::names()?.len().div_ceil(fuzz::AT_ONCE);
@@ -73,4 +82,4 @@ fn fresh_seed() -> u64 {
 }
 
 /// How many programs are run before the clock is looked at.
-const BATCH: u64 = 200_000;
+const BATCH: u64 = 20_000;

@@ -12,6 +12,7 @@ use anyhow::Result;
 use clap::Parser;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use sterna_server::edge::EdgeConfig;
 use sterna_server::{Cx, Server, ToolError};
 
 #[derive(Parser)]
@@ -22,6 +23,9 @@ struct Args {
     /// How many more tools to offer, to see what a long list costs
     #[arg(long, default_value_t = 0)]
     more_tools: usize,
+    /// How many may listen for changes at once, to see what a crowd costs
+    #[arg(long)]
+    listeners: Option<usize>,
     /// Offer `rounds` and `steps` too, to see what long flows cost
     #[arg(long)]
     growth: bool,
@@ -85,6 +89,12 @@ async fn main() -> Result<()> {
         server = server
             .tool("rounds", "Asks so many questions", rounds)
             .tool("steps", "Remembers so many results", steps);
+    }
+    if let Some(listeners) = args.listeners {
+        let mut edge = EdgeConfig::default();
+        edge.limits.listeners = listeners;
+        edge.limits.connections += listeners;
+        server = server.edge(edge);
     }
     let service = server.build()?;
     let listener = TcpListener::bind(args.listen)?;

@@ -11,6 +11,7 @@ use crate::corpus::Example;
 use crate::good::{call, message, weather};
 use crate::mutate::{cut_off, doubled, left_out, nasty_values, no_text, wrong_types};
 use crate::outcome::{Outcome, describe};
+use crate::subject::resident;
 use crate::tally::Tally;
 
 /// Tries on `program stdio` everything that can be wrong with a line. After
@@ -18,7 +19,8 @@ use crate::tally::Tally;
 ///
 /// # Errors
 ///
-/// An answer that nobody may get, or a good request that was not answered.
+/// An answer that nobody may get, a good request that was not answered, or
+/// memory that grows.
 pub fn try_all(program: &Path, examples: &[Example]) -> Result<Tally> {
     let mut lines = Lines::start(program)?;
     lines.row(
@@ -66,7 +68,13 @@ pub fn try_all(program: &Path, examples: &[Example]) -> Result<Tally> {
             vec![b'['; 5 << 20],
         ],
     )?;
-    lines.end()
+    let tally = std::mem::take(&mut lines.tally);
+    let before = resident(&lines.child)?;
+    lines.row("again", spoil(wrong_types))?;
+    let after = resident(&lines.child)?;
+    ensure!(after < before + 4096, "{before} KiB, then {after} KiB");
+    lines.end()?;
+    Ok(tally)
 }
 
 struct Lines {
@@ -176,10 +184,10 @@ impl Lines {
     }
 
     /// Ends the input; the server must end too, and well.
-    fn end(mut self) -> Result<Tally> {
+    fn end(mut self) -> Result<()> {
         drop(self.stdin);
         ensure!(self.child.wait()?.success(), "it ended badly");
-        Ok(self.tally)
+        Ok(())
     }
 }
 

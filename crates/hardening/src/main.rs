@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use hardening::load::{self, Load};
+use hardening::load::{self, Load, overload, stop_under_load};
 use hardening::offers::{Deeds, Settings, build};
 use hardening::{Subject, load::more_descriptors};
 use tokio::io::AsyncReadExt;
@@ -20,7 +20,8 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Put load on a server of our own and say what came of it
+    /// Put load on servers of our own and say what came of it: as much as
+    /// there is room for, then more, then the end in the middle of it
     Load {
         /// Connections that call without a pause
         #[arg(long, default_value_t = 256)]
@@ -45,15 +46,24 @@ fn main() -> Result<()> {
             listeners,
             seconds,
         } => {
-            let subject = Subject::start(&std::env::current_exe()?, &load::ROOMY)?;
-            let time = Duration::from_secs(seconds);
-            let load = Load::new(connections, listeners, time);
-            writeln!(std::io::stdout(), "{}", load.run(&subject)?)?;
-            Ok(())
+            let load = Load::new(connections, listeners, Duration::from_secs(seconds));
+            put_under(load, connections)
         }
         Task::Serve(settings) => serve(settings),
         Task::Stdio(settings) => stdio(settings),
     }
+}
+
+fn put_under(load: Load, connections: usize) -> Result<()> {
+    let program = std::env::current_exe()?;
+    let subject = Subject::start(&program, &load::ROOMY)?;
+    let mut out = std::io::stdout();
+    writeln!(out, "load: {}", load.run(&subject)?)?;
+    drop(subject);
+    let came_of_it = overload(&program, connections.div_ceil(8), connections)?;
+    writeln!(out, "overload: {came_of_it}")?;
+    writeln!(out, "stop: {}", stop_under_load(&program, connections)?)?;
+    Ok(())
 }
 
 #[tokio::main]
@@ -63,9 +73,13 @@ async fn serve(settings: Settings) -> Result<()> {
     let service = build(&settings, deeds.clone())?;
     let listener = TcpListener::bind("127.0.0.1:0")?;
     writeln!(std::io::stdout(), "{}", listener.local_addr()?)?;
-    let told_to_stop = async {
+    let held = deeds.clone();
+    let told_to_stop = async move {
         let mut stdin = tokio::io::stdin();
-        let _ = stdin.read(&mut [0]).await;
+        // Whatever is said releases; the end of it all is the end.
+        while let Ok(1..) = stdin.read(&mut [0]).await {
+            held.release();
+        }
     };
     let drained = service.serve_on(listener, told_to_stop).await?;
     let (begun, finished) = deeds.counts();

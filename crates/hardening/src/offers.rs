@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use sterna_server::edge::EdgeConfig;
 use sterna_server::{Changes, Cx, Prompt, RequestError, Server, Service, ToolError, Uri};
+use tokio::sync::Semaphore;
 
 /// How the server under test meets the network.
 #[derive(Args, Clone, Copy, Debug)]
@@ -30,11 +31,24 @@ pub struct Settings {
     pub patience: u64,
 }
 
-/// What the server has done, for those who ask after its end.
-#[derive(Clone, Debug, Default)]
+/// What the server has done, for those who ask after its end, and what it
+/// still holds back.
+#[derive(Clone, Debug)]
 pub struct Deeds {
     begun: Arc<AtomicU64>,
     finished: Arc<AtomicU64>,
+    /// Closed when nothing is held back any more.
+    gate: Arc<Semaphore>,
+}
+
+impl Default for Deeds {
+    fn default() -> Self {
+        Self {
+            begun: Arc::default(),
+            finished: Arc::default(),
+            gate: Arc::new(Semaphore::new(0)),
+        }
+    }
 }
 
 impl Deeds {
@@ -43,6 +57,11 @@ impl Deeds {
     pub fn counts(&self) -> (u64, u64) {
         let read = |count: &AtomicU64| count.load(Ordering::SeqCst);
         (read(&self.begun), read(&self.finished))
+    }
+
+    /// Lets all calls of `hold` end.
+    pub fn release(&self) {
+        self.gate.close();
     }
 }
 
@@ -76,6 +95,7 @@ pub fn build(settings: &Settings, deeds: Deeds) -> Result<Service> {
         .tool("get_weather", "Says how the weather is", get_weather)
         .tool("book", "Books seats after asking", book)
         .tool("slow", "Takes its time", slow)
+        .tool("hold", "Keeps its place until it is released", hold)
         .tool("shout", "Tells every listener, over and over", shout)
         .offer(review)
         .resource(RESOURCE, "main.rs", read)
@@ -112,6 +132,13 @@ async fn slow(cx: Cx<'_>, slow: Slow) -> Result<String, ToolError> {
     tokio::time::sleep(Duration::from_millis(slow.millis)).await;
     deeds.finished.fetch_add(1, Ordering::SeqCst);
     Ok("done".to_owned())
+}
+
+async fn hold(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    let gate = Arc::clone(&cx.state::<Deeds>().gate);
+    // A gate that is closed lets everybody go.
+    let _ = gate.acquire().await;
+    Ok("released".to_owned())
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -1,6 +1,6 @@
 //! The server under test as a process.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -68,10 +68,7 @@ impl Subject {
     ///
     /// It is not running any more.
     pub fn resident(&self) -> Result<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let size = line.and_then(|line| line.split_whitespace().next());
-        Ok(size.context("a running process has memory")?.parse()?)
+        resident(&self.child)
     }
 
     /// Sends a good request on a connection of its own.
@@ -85,6 +82,16 @@ impl Subject {
         let outcome = Outcome::read(&mut wire);
         ensure!(outcome.label() == "200 result", "{}", outcome.label());
         Ok(())
+    }
+
+    /// Has it let go of all calls that keep their place.
+    ///
+    /// # Errors
+    ///
+    /// It does not listen any more.
+    pub fn release(&mut self) -> Result<()> {
+        let stdin = self.child.stdin.as_mut().context("it was told to stop")?;
+        Ok(stdin.write_all(b"r")?)
     }
 
     /// Tells it to stop, without waiting.
@@ -118,4 +125,12 @@ impl Drop for Subject {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The memory that a process holds, in KiB.
+pub(crate) fn resident(process: &Child) -> Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.id()))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let size = line.and_then(|line| line.split_whitespace().next());
+    Ok(size.context("a running process has memory")?.parse()?)
 }

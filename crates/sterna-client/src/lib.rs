@@ -48,7 +48,13 @@
 //! - Request state is handed back as it came, with the very next request and
 //!   with no other. Nothing here can look inside.
 //! - A server that is busy, broken or unreachable is never taken for an old
-//!   one.
+//!   one. One that is old is not probed again for an hour, in the whole process;
+//!   it is known by its URL, since one origin may hold servers of both eras.
+//! - A tool's structured result must be what its output schema promises, in
+//!   JSON Schema 2020-12, 2019-09 or draft 7, 6 or 4; a schema in any other
+//!   dialect is an error, not a guess.
+//! - A call that is dropped is cancelled at the server, in the words of its era
+//!   and its transport.
 //! - Messages, rounds, pages and time are bounded, whatever the server does;
 //!   the time that a person takes to answer does not count.
 //! - An [`Error`] says what happened, who must act, and has a page that says

@@ -47,6 +47,8 @@ impl Engine {
     #[must_use]
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
+        let polls = &mut self.settings.polls_per_turn;
+        *polls = (*polls).max(FEWEST_POLLS);
         self
     }
 
@@ -117,6 +119,9 @@ pub struct Settings {
     pub limits: Limits,
     /// How often the handler is polled before others get their turn. A replay
     /// of a full journal fits into four such turns.
+    ///
+    /// Less than 2 counts as 2: whoever comes back polls the handler first, and
+    /// only the turn after that moves the flow on.
     pub polls_per_turn: u32,
     /// Sees which steps run. Nobody does.
     pub observer: Option<Observer>,
@@ -129,6 +134,9 @@ impl Settings {
         }
     }
 }
+
+/// One to poll the handler, one to move.
+const FEWEST_POLLS: u32 = 2;
 
 impl Default for Settings {
     fn default() -> Self {

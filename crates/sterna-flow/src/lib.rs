@@ -68,6 +68,7 @@ mod flow_id;
 mod handler;
 mod journal;
 mod key;
+mod key_map;
 mod observer;
 mod plugs;
 mod random;

@@ -2,17 +2,17 @@
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
-use std::sync::OnceLock;
 
 use crate::canonical::{CanonicalError, canonical};
+use crate::cipher::TAG_LEN;
 use crate::digest::{DIGEST_LEN, Digest};
+use crate::keyed::SecretSum;
 
 /// Everything a token is tied to. A token opens only under the binding it was
 /// sealed with.
 ///
 /// Built once for a request and used both to open the state that came with it
-/// and to seal the state that goes back. What it ties to is digested when a
-/// token is at hand: most requests end without one.
+/// and to seal the state that goes back.
 ///
 /// # Examples
 ///
@@ -28,20 +28,17 @@ use crate::digest::{DIGEST_LEN, Digest};
 /// assert_eq!(asked, retried);
 /// # Ok::<(), sterna_seal::CanonicalError>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Eq, PartialEq)]
 pub struct Binding {
     realm: Realm,
-    principal: Principal,
-    /// The method, then the name.
-    target: String,
-    method_len: usize,
-    target_digest: Option<TargetDigest>,
-    /// In their canonical spelling.
-    arguments: Option<Vec<u8>>,
-    seal: OnceLock<BindingSeal>,
+    is_named: bool,
+    /// Everything but the realm, as it is summed up: whether the caller is
+    /// known, the digests of caller and target, whether there are arguments,
+    /// and those in their canonical spelling.
+    bound: Vec<u8>,
 }
 
-/// What a token itself carries of its binding, in 41 bytes.
+/// What a token itself carries of its binding, in 33 bytes.
 ///
 /// `digest` covers principal, target and arguments and is what decides. The
 /// two marks only let the log say which of them was another one.
@@ -53,8 +50,9 @@ pub(crate) struct BindingSeal {
     pub(crate) digest: [u8; SEAL_LEN],
 }
 
-/// 192 bits: nobody finds two sets of arguments with one digest.
-pub(crate) const SEAL_LEN: usize = 24;
+/// The digest has a secret key: nobody can look for two sets of arguments of
+/// one digest but by asking the server, once for each try.
+pub(crate) const SEAL_LEN: usize = TAG_LEN;
 
 pub(crate) const MARK_LEN: usize = 8;
 
@@ -76,14 +74,21 @@ impl Binding {
         target: &Target<'_>,
         arguments: Option<&str>,
     ) -> Result<Self, CanonicalError> {
+        let Principal { is_named, digest } = *principal;
+        let TargetDigest(target) = target.digest.unwrap_or_else(|| target.digest());
+        let room = arguments.map_or(0, str::len);
+        let mut bound = Vec::with_capacity(ARGUMENTS_AT + room);
+        bound.push(u8::from(is_named));
+        bound.extend_from_slice(&digest);
+        bound.extend_from_slice(&target);
+        bound.push(u8::from(arguments.is_some()));
+        if let Some(arguments) = arguments {
+            bound = canonical(arguments, bound)?;
+        }
         Ok(Self {
             realm: *realm,
-            principal: *principal,
-            target: [target.method, target.name].concat(),
-            method_len: target.method.len(),
-            target_digest: target.digest,
-            arguments: arguments.map(canonical).transpose()?,
-            seal: OnceLock::new(),
+            is_named,
+            bound,
         })
     }
 
@@ -91,25 +96,19 @@ impl Binding {
         self.realm.digest()
     }
 
-    pub(crate) fn seal(&self) -> &BindingSeal {
-        self.seal.get_or_init(|| {
-            let Principal { is_named, digest } = self.principal;
-            let (method, name) = self.target.split_at(self.method_len);
-            let target = self.target_digest;
-            let TargetDigest(target) = target.unwrap_or_else(|| Target::new(method, name).digest());
-            let all = Digest::new("sterna binding v1")
-                .part(&[u8::from(is_named)])
-                .part(&digest)
-                .part(&target)
-                .optional(self.arguments.as_deref())
-                .finish();
-            BindingSeal {
-                is_named,
-                principal: first(&digest),
-                target: first(&target),
-                digest: first(&all),
-            }
-        })
+    /// What a token under this key carries of it.
+    pub(crate) fn seal(&self, key: &SecretSum) -> BindingSeal {
+        BindingSeal {
+            is_named: self.is_named,
+            principal: self.mark_at(PRINCIPAL_AT),
+            target: self.mark_at(TARGET_AT),
+            digest: key.of(&self.bound),
+        }
+    }
+
+    fn mark_at(&self, at: usize) -> [u8; MARK_LEN] {
+        let mark = self.bound[at..].first_chunk();
+        *mark.expect("two digests stand before the arguments")
     }
 
     /// A number that other bindings do not have, unless by a chance of 2⁻⁶⁴ or
@@ -117,23 +116,14 @@ impl Binding {
     pub(crate) fn mark(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         hasher.write(&self.realm.digest);
-        hasher.write_u8(u8::from(self.principal.is_named));
-        hasher.write(&self.principal.digest);
-        hasher.write_usize(self.method_len);
-        hasher.write_usize(self.target.len());
-        hasher.write(self.target.as_bytes());
-        hasher.write(self.arguments.as_deref().unwrap_or_default());
+        hasher.write(&self.bound);
         hasher.finish()
     }
 }
 
-impl PartialEq for Binding {
-    fn eq(&self, other: &Self) -> bool {
-        self.realm == other.realm && self.seal() == other.seal()
-    }
-}
-
-impl Eq for Binding {}
+const PRINCIPAL_AT: usize = 1;
+const TARGET_AT: usize = PRINCIPAL_AT + DIGEST_LEN;
+const ARGUMENTS_AT: usize = TARGET_AT + DIGEST_LEN + 1;
 
 impl fmt::Debug for Binding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

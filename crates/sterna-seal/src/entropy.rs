@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use ring::rand::{SecureRandom, SystemRandom};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::cipher::{self, KEY_LEN};
+use crate::cipher::{self, KEY_LEN, ONLY_IV, Once};
 
 /// A source of random bytes.
 ///
@@ -112,7 +112,11 @@ impl Generator {
         let key = Zeroizing::new(*key);
         self.stream.fill(0);
         // Zeros become the key stream; nobody reads the tag.
-        let _ = cipher::encrypt(&key, &[], &mut *self.stream);
+        let once = Once {
+            key: &key,
+            iv: ONLY_IV,
+        };
+        let _ = cipher::encrypt(once, &[], &mut *self.stream);
         self.at = KEY_LEN;
     }
 }

@@ -1,30 +1,32 @@
 //! Nonces that do not repeat even if the random generator does.
 //!
-//! Two tokens under one nonce would share their key, and whoever holds both
-//! could read and forge. So a nonce is a hash of a secret, of random bytes *and*
-//! of everything the token says, much as a signature of EdDSA derives its own:
+//! Two tokens under one nonce would share their key stream, and whoever holds
+//! both could read and forge. So a nonce is random bytes with a mask over them
+//! that depends on a secret, on those bytes *and* on everything the token says:
 //! after a fork or from a cloned virtual machine, equal random bytes meet
 //! different contents and give different nonces; equal contents give the same
-//! token, which harms nobody.
+//! token, which harms nobody. As long as the random bytes are random, nonces are
+//! too: a pseudo-random mask over random bytes does not make them meet.
 //!
-//! Hashing 64 KiB with SHA-256 costs more than twice what encrypting and
-//! spelling them costs. The contents are therefore shrunk first with NH, the
-//! universal hash of UMAC and VMAC (Black, Halevi, Krawczyk, Krovetz, Rogaway,
-//! CRYPTO '99) over 64-bit words: for any two different contents of one length,
-//! a random secret key makes them collide with a chance of at most 2⁻⁶⁴. Its
-//! result never leaves SHA-256.
+//! The contents are shrunk first with NH, the universal hash of UMAC and VMAC
+//! (Black, Halevi, Krawczyk, Krovetz, Rogaway, CRYPTO '99) over 64-bit words:
+//! for any two different contents of one length, a random secret key makes them
+//! collide with a chance of at most 2⁻⁶⁴. Twelve bytes of a sum of the results
+//! choose the mask from a key stream, which shows nothing of them.
 
-use ring::digest::{Context, SHA256};
 use zeroize::Zeroizing;
 
+use crate::cipher::IV_LEN;
 use crate::digest::DIGEST_LEN;
 use crate::entropy::{Entropy, EntropyError};
+use crate::keyed::{KeyStream, SecretSum};
 
-pub(crate) const NONCE_LEN: usize = 24;
+pub(crate) const NONCE_LEN: usize = 2 * IV_LEN;
 
 /// The secrets from which nonces are drawn.
 pub(crate) struct HedgeKey {
-    prefix: Zeroizing<[u8; 32]>,
+    sum: SecretSum,
+    masks: KeyStream,
     /// The key of NH: words for a realm, then words for a block of contents.
     words: Zeroizing<Box<[[u64; 2]]>>,
 }
@@ -32,13 +34,20 @@ pub(crate) struct HedgeKey {
 impl HedgeKey {
     /// `fill` gives secret bytes for a purpose.
     pub(crate) fn new(fill: impl Fn(&str, &mut [u8])) -> Self {
-        let mut prefix = Zeroizing::new([0; 32]);
-        fill("nonce", &mut *prefix);
+        let secret = |purpose| {
+            let mut bytes = Zeroizing::new([0; 32]);
+            fill(purpose, &mut *bytes);
+            bytes
+        };
         let mut bytes = Zeroizing::new([0; 16 * (REALM_PAIRS + BLOCK_PAIRS)]);
         fill("hedge", &mut *bytes);
         let (pairs, _) = bytes.as_chunks();
         let words = Zeroizing::new(pairs.iter().map(words).collect());
-        Self { prefix, words }
+        Self {
+            sum: SecretSum::new(&secret("nonce sum")),
+            masks: KeyStream::new(&secret("nonce")),
+            words,
+        }
     }
 
     /// Draws the nonce for a token of this realm and this plaintext.
@@ -49,20 +58,20 @@ impl HedgeKey {
         entropy: &mut dyn Entropy,
     ) -> Result<[u8; NONCE_LEN], EntropyError> {
         let (pairs, rest) = plaintext.as_chunks();
-        let mut blocks = self.shrink(realm, pairs);
-        // The first block joins what every nonce depends on: one call of
-        // `update` less is worth a twentieth of a small token.
-        let mut head = [0; NONCE_LEN + 8 + 16];
-        entropy.fill(&mut head[..NONCE_LEN])?;
-        head[NONCE_LEN..][..8].copy_from_slice(&(plaintext.len() as u64).to_le_bytes());
-        head[NONCE_LEN + 8..].copy_from_slice(&blocks.next().unwrap_or_default());
-        let mut hash = Context::new(&SHA256);
-        hash.update(&*self.prefix);
-        hash.update(&head);
-        blocks.for_each(|block| hash.update(&block));
-        hash.update(rest);
         let mut nonce = [0; NONCE_LEN];
-        nonce.copy_from_slice(&hash.finish().as_ref()[..NONCE_LEN]);
+        entropy.fill(&mut nonce)?;
+        let blocks = pairs.len().div_ceil(BLOCK_PAIRS);
+        let mut shrunk = Vec::with_capacity(NONCE_LEN + 8 + 16 * blocks + rest.len());
+        shrunk.extend_from_slice(&nonce);
+        shrunk.extend_from_slice(&(plaintext.len() as u64).to_le_bytes());
+        for block in self.shrink(realm, pairs) {
+            shrunk.extend_from_slice(&block);
+        }
+        shrunk.extend_from_slice(rest);
+        let [chosen @ .., _, _, _, _] = self.sum.of(&shrunk);
+        for (byte, mask) in nonce.iter_mut().zip(self.masks.at(chosen)) {
+            *byte ^= mask;
+        }
         Ok(nonce)
     }
 
@@ -113,11 +122,13 @@ fn words(pair: &[u8; 16]) -> [u64; 2] {
 
 const REALM_PAIRS: usize = DIGEST_LEN / 16;
 
-/// 4 KiB of key: at 64 KiB of input, SHA-256 is left with 256 bytes.
+/// 4 KiB of key: at 64 KiB of input, 256 bytes are left to be summed up.
 const BLOCK_PAIRS: usize = 256;
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::secret::SecretKey;
     use crate::subkeys::Subkeys;
@@ -132,7 +143,7 @@ mod tests {
         }
     }
 
-    fn keys() -> Box<Subkeys> {
+    fn keys() -> Arc<Subkeys> {
         Subkeys::derive(&SecretKey::from_bytes(&b"0123456789abcdef".repeat(2)).unwrap())
     }
 

@@ -1,13 +1,16 @@
 //! Looking into a token for its operator, without the request it came with.
 
+use std::sync::Arc;
+
 use crate::binding::{Binding, BindingSeal, Principal, Realm, Target};
-use crate::cipher;
+use crate::cipher::{self, Once};
 use crate::claims::{Content, Payload};
 use crate::flow::Flow;
 use crate::key::KeyId;
 use crate::keyring::{CLOCK_SKEW, Keyring};
 use crate::open::{OpenError, read_spelling};
 use crate::spill::Spilled;
+use crate::subkeys::Subkeys;
 use crate::time::UnixMillis;
 use crate::v1::{self, Header, Inside};
 
@@ -29,8 +32,10 @@ impl Keyring {
         let found = self.find(header.key_id);
         let (key, subkeys) = found.ok_or(OpenError::UnknownKey(header.key_id))?;
         let associated = header.associated_data(realm.digest());
-        let token_key = subkeys.token_key(&nonce);
-        let plaintext = cipher::decrypt(&token_key, &associated, &mut bytes[v1::BODY_AT..]);
+        let (beginning, iv) = v1::split_nonce(nonce);
+        let token_key = &subkeys.token_key(beginning);
+        let once = Once { key: token_key, iv };
+        let plaintext = cipher::decrypt(once, &associated, &mut bytes[v1::BODY_AT..]);
         let plaintext = plaintext.ok_or(OpenError::Unauthentic)?;
         let (inside, payload_len) = Inside::read(plaintext).ok_or(OpenError::Unreadable)?;
         bytes.truncate(v1::PAYLOAD_AT + payload_len);
@@ -50,6 +55,7 @@ impl Keyring {
                 Content::Inline(payload)
             },
             binding: inside.binding,
+            keys: Arc::clone(subkeys),
         })
     }
 }
@@ -76,6 +82,7 @@ pub struct Inspection {
     /// The state it carries.
     pub content: Content,
     binding: BindingSeal,
+    keys: Arc<Subkeys>,
 }
 
 impl Inspection {
@@ -107,6 +114,6 @@ impl Inspection {
     /// Whether it was sealed for this very request. One that has the same
     /// principal and target and is not, has other arguments.
     pub fn is_of_request(&self, binding: &Binding) -> bool {
-        self.binding == *binding.seal()
+        self.binding == binding.seal(self.keys.binding())
     }
 }

@@ -1,6 +1,7 @@
 //! The keys a server mints and opens with.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::entropy::{Entropy, EntropyError};
@@ -32,8 +33,8 @@ use crate::time::UnixMillis;
 /// ```
 pub struct Keyring {
     /// In the order in which they become active.
-    keys: Vec<(Key, Box<Subkeys>)>,
-    decoy: Box<Subkeys>,
+    keys: Vec<(Key, Arc<Subkeys>)>,
+    decoy: Arc<Subkeys>,
 }
 
 impl Keyring {
@@ -120,9 +121,9 @@ impl Keyring {
     }
 
     /// The key of this id, retired or not.
-    pub(crate) fn find(&self, id: KeyId) -> Option<(&Key, &Subkeys)> {
+    pub(crate) fn find(&self, id: KeyId) -> Option<(&Key, &Arc<Subkeys>)> {
         let found = self.keys.iter().find(|(key, _)| key.id() == id);
-        found.map(|(key, subkeys)| (key, &**subkeys))
+        found.map(|(key, subkeys)| (key, subkeys))
     }
 
     /// The keys to open a token of `id` with, and why it is refused whatever
@@ -187,7 +188,7 @@ pub(crate) fn key_fits(key: &Key, before: &[Key]) -> Result<(), KeyringError> {
     Ok(())
 }
 
-fn with_subkeys(key: Key) -> (Key, Box<Subkeys>) {
+fn with_subkeys(key: Key) -> (Key, Arc<Subkeys>) {
     let subkeys = Subkeys::derive(key.secret());
     (key, subkeys)
 }

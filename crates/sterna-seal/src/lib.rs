@@ -74,6 +74,7 @@ mod spill;
 
 mod cipher;
 mod hedge;
+mod keyed;
 mod padding;
 mod subkeys;
 mod v1;

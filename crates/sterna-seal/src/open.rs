@@ -2,8 +2,8 @@
 
 use base64_simd::URL_SAFE_NO_PAD;
 
-use crate::binding::Binding;
-use crate::cipher;
+use crate::binding::{Binding, BindingSeal};
+use crate::cipher::{self, Once};
 use crate::claims::{Claims, Content, Payload};
 use crate::key::KeyId;
 use crate::keyring::{CLOCK_SKEW, Keyring};
@@ -33,14 +33,15 @@ impl Keyring {
         let (header, nonce) = Header::read(&bytes)?;
         let (keys, refusal) = self.opening(header.key_id, now);
         let associated = header.associated_data(binding.realm());
-        let key = keys.token_key(&nonce);
-        let plaintext = cipher::decrypt(&key, &associated, &mut bytes[v1::BODY_AT..]);
+        let (beginning, iv) = v1::split_nonce(nonce);
+        let key = &keys.token_key(beginning);
+        let plaintext = cipher::decrypt(Once { key, iv }, &associated, &mut bytes[v1::BODY_AT..]);
         if let Some(refusal) = refusal {
             return Err(refusal);
         }
         let plaintext = plaintext.ok_or(OpenError::Unauthentic)?;
         let (inside, payload_len) = Inside::read(plaintext).ok_or(OpenError::Unreadable)?;
-        check(&inside, binding, now)?;
+        check(&inside, &binding.seal(keys.binding()), now)?;
         bytes.truncate(v1::PAYLOAD_AT + payload_len);
         let payload = Payload::new(bytes, v1::PAYLOAD_AT);
         Ok(Claims {
@@ -60,8 +61,8 @@ impl Keyring {
 }
 
 /// Checks what only an authentic token can say.
-fn check(inside: &Inside, binding: &Binding, now: UnixMillis) -> Result<(), OpenError> {
-    let (sealed, asked) = (&inside.binding, binding.seal());
+fn check(inside: &Inside, asked: &BindingSeal, now: UnixMillis) -> Result<(), OpenError> {
+    let sealed = &inside.binding;
     if sealed.is_named != asked.is_named || !equal(&sealed.principal, &asked.principal) {
         return Err(OpenError::OtherPrincipal);
     }
@@ -205,24 +206,26 @@ mod tests {
     use super::*;
     use crate::binding::{Principal, Realm, Target};
     use crate::flow::{Flow, FlowId};
+    use crate::keyed::SecretSum;
 
     #[test]
     fn nobody_is_not_somebody_even_if_every_digest_collides() {
         let realm = Realm::new("", None);
         let target = Target::new("", "");
         let binding = Binding::new(&realm, &Principal::ANONYMOUS, &target, None).unwrap();
+        let asked = binding.seal(&SecretSum::new(&[1; 32]));
         let now = UnixMillis::MIN;
         let mut inside = Inside {
             flow: Flow::begin(FlowId::from_bytes([0; 16]), now),
             issued_at: now,
             round_ends_at: UnixMillis::MAX,
             flow_ends_at: UnixMillis::MAX,
-            binding: *binding.seal(),
+            binding: asked,
             is_spilled: false,
         };
-        assert_eq!(check(&inside, &binding, now), Ok(()));
+        assert_eq!(check(&inside, &asked, now), Ok(()));
         inside.binding.is_named = true;
-        let refused = check(&inside, &binding, now);
+        let refused = check(&inside, &asked, now);
         assert_eq!(refused, Err(OpenError::OtherPrincipal));
     }
 

@@ -7,7 +7,7 @@ use base64_simd::URL_SAFE_NO_PAD;
 use crate::binding::Binding;
 use crate::blob::BlobError;
 use crate::budget::{Budget, OverBudget, Part};
-use crate::cipher::{self, TAG_LEN};
+use crate::cipher::{self, Once, TAG_LEN};
 use crate::digest::DIGEST_LEN;
 use crate::entropy::{Entropy, EntropyError};
 use crate::flow::Flow;
@@ -84,7 +84,7 @@ impl Keyring {
             issued_at: now,
             round_ends_at,
             flow_ends_at,
-            binding: *binding.seal(),
+            binding: binding.seal(subkeys.binding()),
             is_spilled: matches!(carried, Carried::Spilled(_)),
         };
         let bytes = encrypt(subkeys, header, binding.realm(), &inside, carried, entropy)?;
@@ -236,7 +236,9 @@ fn encrypt(
     let nonce = keys.hedge().draw_nonce(realm, plaintext, entropy)?;
     start[v1::NONCE_AT..].copy_from_slice(&nonce);
     let associated = header.associated_data(realm);
-    let tag = cipher::encrypt(&keys.token_key(&nonce), &associated, plaintext);
+    let (beginning, iv) = v1::split_nonce(nonce);
+    let key = keys.token_key(beginning);
+    let tag = cipher::encrypt(Once { key: &key, iv }, &associated, plaintext);
     bytes.extend_from_slice(&tag);
     Ok(bytes)
 }

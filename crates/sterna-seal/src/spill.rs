@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use crate::binding::Binding;
 use crate::blob::{BlobError, BlobId, Spill};
-use crate::cipher::{self, KEY_LEN, TAG_LEN};
+use crate::cipher::{self, KEY_LEN, ONLY_IV, Once, TAG_LEN};
 use crate::claims::Payload;
 use crate::digest::DIGEST_LEN;
 use crate::entropy::{Entropy, EntropyError};
@@ -139,7 +139,7 @@ impl Spilled {
         bytes.push(VERSION);
         bytes.extend_from_slice(payload);
         bytes.resize(size - TAG_LEN, 0);
-        let tag = cipher::encrypt(&key, &associated_data(flow), &mut bytes[1..]);
+        let tag = cipher::encrypt(once(&key), &associated_data(flow), &mut bytes[1..]);
         bytes.extend_from_slice(&tag);
         let id = BlobId::of(&bytes);
 
@@ -163,7 +163,7 @@ impl Spilled {
         if blob.first() != Some(&VERSION) {
             return Err(OpenError::Unreadable.into());
         }
-        cipher::decrypt(&self.key, &associated_data(self.flow), &mut blob[1..])
+        cipher::decrypt(once(&self.key), &associated_data(self.flow), &mut blob[1..])
             .ok_or(OpenError::BlobAltered)?;
         blob.truncate(1 + self.payload_len());
         Ok(Payload::new(blob, 1))
@@ -198,6 +198,11 @@ impl fmt::Debug for Spilled {
             .field("len", &self.len)
             .finish_non_exhaustive()
     }
+}
+
+/// A key for this blob alone.
+fn once(key: &[u8; KEY_LEN]) -> Once<'_> {
+    Once { key, iv: ONLY_IV }
 }
 
 fn associated_data(flow: FlowId) -> [u8; 30] {

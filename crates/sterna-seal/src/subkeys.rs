@@ -2,47 +2,56 @@
 
 use std::fmt;
 use std::hint::black_box;
+use std::sync::Arc;
 
 use ring::hkdf::{HKDF_SHA256, KeyType, Prk, Salt};
 use ring::hmac::{self, HMAC_SHA256};
 use zeroize::Zeroizing;
 
-use crate::cipher::KEY_LEN;
-use crate::hedge::{HedgeKey, NONCE_LEN};
+use crate::cipher::{IV_LEN, KEY_LEN};
+use crate::hedge::HedgeKey;
 use crate::key::KeyId;
+use crate::keyed::{KeyStream, SecretSum};
 use crate::secret::SecretKey;
 
 /// The keys of one secret, each for one purpose, derived once.
 pub(crate) struct Subkeys {
-    token: hmac::Key,
+    token: KeyStream,
+    binding: SecretSum,
     blob: hmac::Key,
     hedge: HedgeKey,
 }
 
 impl Subkeys {
-    /// Boxed, because a moved key leaves a copy of itself behind.
-    pub(crate) fn derive(secret: &SecretKey) -> Box<Self> {
+    /// In one place, because a moved key leaves a copy of itself behind.
+    pub(crate) fn derive(secret: &SecretKey) -> Arc<Self> {
         Self::expand(&extract(secret))
     }
 
     /// Keys that belong to no id, to spend the same work on an unknown one.
-    pub(crate) fn decoy(secret: &SecretKey) -> Box<Self> {
+    pub(crate) fn decoy(secret: &SecretKey) -> Arc<Self> {
         let mut bytes = Zeroizing::new([0; 32]);
         fill(&extract(secret), "decoy", &mut *bytes);
         Self::expand(&Salt::new(HKDF_SHA256, DOMAIN).extract(&*bytes))
     }
 
-    fn expand(root: &Prk) -> Box<Self> {
-        Box::new(Self {
-            token: hmac_key(root, "token"),
-            blob: hmac_key(root, "blob"),
+    fn expand(root: &Prk) -> Arc<Self> {
+        Arc::new(Self {
+            token: KeyStream::new(&secret(root, "token")),
+            binding: SecretSum::new(&secret(root, "binding")),
+            blob: hmac::Key::new(HMAC_SHA256, &*secret(root, "blob")),
             hedge: HedgeKey::new(|purpose, bytes| fill(root, purpose, bytes)),
         })
     }
 
-    /// The key that encrypts the one token with this nonce.
-    pub(crate) fn token_key(&self, nonce: &[u8; NONCE_LEN]) -> [u8; KEY_LEN] {
-        prf(&self.token, nonce)
+    /// The key that encrypts the tokens whose nonces begin so.
+    pub(crate) fn token_key(&self, beginning: [u8; IV_LEN]) -> [u8; KEY_LEN] {
+        self.token.at(beginning)
+    }
+
+    /// What digests the binding of a token.
+    pub(crate) fn binding(&self) -> &SecretSum {
+        &self.binding
     }
 
     pub(crate) fn blob(&self) -> &hmac::Key {
@@ -62,12 +71,10 @@ impl fmt::Debug for Subkeys {
 
 impl Drop for Subkeys {
     fn drop(&mut self) {
-        // ring wipes nothing itself. Other keys written over these do it, and
-        // the black box keeps the compiler from leaving the writes out.
-        for key in [&mut self.token, &mut self.blob] {
-            *key = hmac::Key::new(HMAC_SHA256, &[0; 32]);
-            black_box(key);
-        }
+        // ring wipes nothing itself. Another key written over this one does it,
+        // and the black box keeps the compiler from leaving the write out.
+        self.blob = hmac::Key::new(HMAC_SHA256, &[0; 32]);
+        black_box(&mut self.blob);
     }
 }
 
@@ -88,10 +95,10 @@ fn extract(secret: &SecretKey) -> Prk {
     Salt::new(HKDF_SHA256, DOMAIN).extract(secret.as_bytes())
 }
 
-fn hmac_key(root: &Prk, purpose: &str) -> hmac::Key {
-    let mut bytes = Zeroizing::new([0; 32]);
+fn secret(root: &Prk, purpose: &str) -> Zeroizing<[u8; KEY_LEN]> {
+    let mut bytes = Zeroizing::new([0; KEY_LEN]);
     fill(root, purpose, &mut *bytes);
-    hmac::Key::new(HMAC_SHA256, &*bytes)
+    bytes
 }
 
 fn fill(root: &Prk, purpose: &str, bytes: &mut [u8]) {

@@ -3,11 +3,11 @@
 //! ```text
 //! token     "s1." base64url(header nonce[24] ciphertext tag[16])
 //! header    version[1] suite[1] key id[4]
-//! plaintext claims[86] payload zeros
+//! plaintext claims[78] payload zeros
 //! ```
 
 use crate::binding::{BindingSeal, MARK_LEN, SEAL_LEN};
-use crate::cipher;
+use crate::cipher::{self, IV_LEN};
 use crate::digest::DIGEST_LEN;
 use crate::flow::{Flow, FlowId};
 use crate::hedge::NONCE_LEN;
@@ -35,8 +35,9 @@ pub(crate) fn token_size(payload_len: usize) -> usize {
 
 const HEADER_LEN: usize = 6;
 const VERSION: u8 = 1;
-/// AES-256-GCM under a key that HMAC-SHA256 derives from the nonce.
-const SUITE: u8 = 1;
+/// AES-256-GCM under a key that AES-256 derives from the nonce. Suite 1, which
+/// derived it with HMAC-SHA256, was in no release.
+const SUITE: u8 = 2;
 const TIME_LEN: usize = 6;
 
 /// The part of a token that is not encrypted.
@@ -83,6 +84,12 @@ impl Header {
 }
 
 const ASSOCIATED_LEN: usize = HEADER_LEN + DIGEST_LEN;
+
+/// Of a nonce, what the token's key is derived from, and the IV under that key.
+pub(crate) fn split_nonce(nonce: [u8; NONCE_LEN]) -> ([u8; IV_LEN], [u8; IV_LEN]) {
+    let (halves, _) = nonce.as_chunks();
+    (halves[0], halves[1])
+}
 
 /// What stands before the payload inside a token.
 pub(crate) struct Inside {
@@ -217,6 +224,13 @@ mod tests {
         assert_eq!(inside.to_bytes(3), bytes[..CLAIMS_LEN]);
         assert!(inside.is_spilled && inside.binding.is_named);
         assert_eq!(inside.flow.started_at, UnixMillis::MAX);
+    }
+
+    #[test]
+    fn a_payload_may_go_to_the_end() {
+        let bytes = [&claims(3)[..], b"abc"].concat();
+        let (_, payload_len) = Inside::read(&bytes).unwrap();
+        assert_eq!(payload_len, 3);
     }
 
     #[test]

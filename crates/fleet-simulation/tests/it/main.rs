@@ -6,6 +6,7 @@ use fleet_simulation::{Fault, simulate};
 /// Plays `seeds` and says how to see again what failed.
 fn check(seeds: std::ops::Range<u64>) {
     let (mut ended, mut unclear) = (0, 0);
+    let mut happened = [0; HAPPENINGS.len()];
     for seed in seeds {
         let report = simulate(seed, Fault::None);
         let violations = report.violations.join("\n");
@@ -15,6 +16,14 @@ fn check(seeds: std::ops::Range<u64>) {
         );
         ended += report.ended;
         unclear += report.unclear;
+        for (times, happening) in happened.iter_mut().zip(HAPPENINGS) {
+            let is_there = report.log.iter().any(|line| line.contains(happening));
+            *times += u32::from(is_there);
+        }
+    }
+    // Or a promise would be kept in a fleet to which nothing happens.
+    for (times, happening) in happened.into_iter().zip(HAPPENINGS) {
+        assert!(times >= 10, "{happening} in {times} seeds");
     }
     // Or the rule that lets a disturbed order be unclear would excuse everything.
     assert!(unclear * 10 < ended, "{unclear} of {ended} are unclear");
@@ -56,6 +65,25 @@ fn the_judge_notices_a_fleet_that_is_built_wrong() {
         assert!(caught, "nobody noticed: {fault:?}");
     }
 }
+
+/// What must happen in many a seed, as the log says it: an instance cut off or
+/// slow, gone and back, with the next keys and the next build; a message lost
+/// or doubled; a clock further off than is allowed, and a client that met it.
+const HAPPENINGS: [&str; 13] = [
+    ": Partition(",
+    ": Repair(",
+    ": Hold(",
+    ": Crash(",
+    ": Restart(",
+    ": Rotate(",
+    ": Upgrade(",
+    ": LoseRequest",
+    ": LoseResponse",
+    ": Twice",
+    ": Echoed(",
+    "beyond: Some(",
+    ": a wrong clock",
+];
 
 /// What fits into half a minute of a debug build.
 const SEEDS: u64 = 200;

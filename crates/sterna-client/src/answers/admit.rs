@@ -1,9 +1,11 @@
 //! Whether a server may ask what it asks.
 
 use sterna_protocol::capabilities::ClientCapabilities;
-use sterna_protocol::input::InputRequests;
+use sterna_protocol::elicitation::ElicitRequestParams;
+use sterna_protocol::input::{InputRequest, InputRequests};
 
 use crate::error::{Error, Fault, printable};
+use crate::schema::Dialect;
 
 /// Refuses questions that were never `declared`, and more than anybody asks.
 pub(crate) fn admit(asked: &InputRequests, declared: &ClientCapabilities) -> Result<(), Error> {
@@ -19,7 +21,28 @@ pub(crate) fn admit(asked: &InputRequests, declared: &ClientCapabilities) -> Res
             method: request.method(),
         }
         .into()),
-        None => Ok(()),
+        None => asked
+            .iter()
+            .try_for_each(|(key, request)| legible(key, request)),
+    }
+}
+
+/// Refuses a form that says it is written in a dialect nobody here knows
+/// (BASE-B15). The few keywords a form has are the same in all others.
+pub(super) fn legible(key: &str, request: &InputRequest) -> Result<(), Error> {
+    let InputRequest::Elicit(asked) = request else {
+        return Ok(());
+    };
+    let ElicitRequestParams::Form(form) = &asked.params else {
+        return Ok(());
+    };
+    let named = form.requested_schema.schema.as_deref();
+    match named.map(Dialect::named) {
+        Some(Err(source)) => {
+            let what = format!("the form `{}`", printable(key));
+            Err(Fault::Dialect { what, source }.into())
+        }
+        Some(Ok(_)) | None => Ok(()),
     }
 }
 

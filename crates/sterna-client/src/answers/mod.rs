@@ -80,6 +80,7 @@ impl Answers {
     ) -> Result<InputResponse, Error> {
         let request = question.params.clone();
         let key = question.key.clone();
+        admit::legible(&key, &request)?;
         let response = self.ask(question).await?;
         check(&key, &request, response)
     }

@@ -18,6 +18,7 @@ use super::{Reply, Subject};
 use crate::answers;
 use crate::core::{Core, Meta, Spoken};
 use crate::error::{Error, Fault, printable};
+use crate::schema::OutputSchema;
 use crate::tasks::TaskHandle;
 use crate::wire::Patience;
 
@@ -48,6 +49,8 @@ impl<T: Reply> Flow<T> {
         listeners: &Listeners,
         patience: Patience,
     ) -> Result<Outcome<T, TaskHandle>, Error> {
+        // BASE-B15: better than to throw away what a tool has done.
+        self.promised(core)?;
         // MRTR-C6: both are for this request and for no later one.
         let (responses, state) = (self.responses.take(), self.state.take());
         let mut refreshed = false;
@@ -104,16 +107,28 @@ impl<T: Reply> Flow<T> {
     /// TOOL-C2: refuses what is not what the tool promised, as far as that is
     /// known.
     pub(crate) fn approve(&self, core: &Core, result: &T) -> Result<(), Error> {
-        let (Some(content), name) = (result.structured(), self.subject.name()) else {
+        let Some(content) = result.structured() else {
             return Ok(());
         };
-        let known = core.tools.get(name);
-        let Some(schema) = known.as_ref().and_then(|known| known.output.as_ref()) else {
+        let Some(schema) = self.promised(core)? else {
             return Ok(());
         };
         schema.check(content).map_err(|source| {
-            let tool = printable(name);
+            let tool = printable(self.subject.name());
             Fault::Misfit { tool, source }.into()
+        })
+    }
+
+    /// What the tool promised, as far as that is known.
+    fn promised(&self, core: &Core) -> Result<Option<Arc<OutputSchema>>, Error> {
+        let Subject::Tool { name, .. } = &*self.subject else {
+            return Ok(None);
+        };
+        let known = core.tools.get(name);
+        let output = known.and_then(|known| known.output.clone());
+        output.transpose().map_err(|source| {
+            let what = format!("the output schema of the tool `{}`", printable(name));
+            Fault::Dialect { what, source }.into()
         })
     }
 

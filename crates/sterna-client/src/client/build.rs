@@ -175,8 +175,8 @@ impl Builder {
     /// Shows every message as it passes, to whoever looks for a fault.
     ///
     /// Messages are shown whole, with state, answers and arguments in them:
-    /// mask what others may see. What says that a call was dropped is not
-    /// shown.
+    /// mask what others may see. What says on a pipe that a call was dropped is
+    /// not shown.
     pub fn on_wire(mut self, show: impl Fn(&WireMessage<'_>) + Send + Sync + 'static) -> Self {
         self.watcher = Some(Arc::new(show));
         self

@@ -3,6 +3,7 @@
 mod queries;
 mod rounds;
 mod sessions;
+mod trace;
 
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::tasks;
 use sterna_protocol::version::ProtocolVersion;
 
+pub(crate) use self::sessions::Said;
+use self::trace::Trace;
 use crate::answers::Answers;
 use crate::cache::Cache;
 use crate::config::Config;
@@ -121,9 +124,10 @@ impl Core {
         full.client_info.clone_from(&self.info);
         full.log_level = meta.log_level;
         full.extra = meta.extra;
-        let mut take = |name| full.extra.remove(name).and_then(|text| text.decode().ok());
-        let trace = (take("traceparent"), take("tracestate"), take("baggage"));
-        (full.traceparent, full.tracestate, full.baggage) = trace;
+        let trace = Trace::take(&mut full.extra);
+        full.traceparent = trace.parent;
+        full.tracestate = trace.state;
+        full.baggage = trace.baggage;
         full
     }
 

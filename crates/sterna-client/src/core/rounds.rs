@@ -11,6 +11,7 @@ use sterna_protocol::legacy::{self, TaskMetadata};
 use sterna_protocol::result::Outcome;
 use sterna_protocol::tasks::{CreateTaskResult, Task};
 
+use super::trace::Trace;
 use super::{Core, Meta, Spoken};
 use crate::call::{Hearing, Listeners, Reply, Subject};
 use crate::error::Error;
@@ -101,6 +102,10 @@ impl Core {
         let request = |id: i64| {
             let mut said = legacy::RequestMeta::default();
             said.extra.clone_from(&asked.meta.extra);
+            let trace = Trace::take(&mut said.extra);
+            said.traceparent = trace.parent;
+            said.tracestate = trace.state;
+            said.baggage = trace.baggage;
             said.progress_token = listeners.progress.as_ref().map(|_| id.into());
             let silent = said == legacy::RequestMeta::default();
             Ok(subject.legacy((!silent).then_some(said), asked.task.clone()))

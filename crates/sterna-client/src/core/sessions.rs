@@ -23,21 +23,33 @@ impl Core {
     ) -> Result<T, Error> {
         let request = |id| {
             let params = request(id)?;
-            Ok((params.method().as_str(), params))
+            let call = match &params {
+                legacy::ClientRequest::CallTool(call) => Some(call),
+                _ => None,
+            };
+            Ok(Said {
+                method: params.method().as_str(),
+                becomes_task: call.is_some_and(|call| call.task.is_some()),
+                params,
+            })
         };
         self.converse(session, about, listeners, patience, request)
             .await
     }
 
     /// Asks in a session, once more if the server forgot it. `request` makes
-    /// the method and the parameters for an id.
+    /// what is said under an id.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before the answer has come, the request is taken back.
     pub(crate) async fn converse<T: DeserializeOwned, P: Serialize>(
         &self,
         session: &Session,
         about: &str,
         listeners: &Listeners,
         patience: Patience,
-        request: impl Fn(i64) -> Result<(&'static str, P), Error>,
+        request: impl Fn(i64) -> Result<Said<P>, Error>,
     ) -> Result<T, Error> {
         let mut opened = session.current().await?;
         let mut renewed = false;
@@ -47,15 +59,21 @@ impl Core {
                 None => None,
             };
             let id = self.wire.next_id();
-            let (method, params) = request(id)?;
+            let said = request(id)?;
             let headers = opened.headers.clone();
             let hearing = Hearing {
                 listeners,
                 token: id.into(),
                 servant: Some(session.servant(about, headers.clone())),
             };
-            let request = Request::new(id.into(), method, params);
-            match self.wire.ask(request, headers, &hearing, patience).await {
+            // 2025-11-25 has what becomes a task cancelled as one.
+            let recall = (!said.becomes_task).then(|| session.recall(id.into(), &opened));
+            let request = Request::new(id.into(), said.method, said.params);
+            let asked = self.wire.ask(request, headers, &hearing, patience).await;
+            if let (Some(recall), false) = (recall, is_unanswered(&asked)) {
+                recall.settle();
+            }
+            match asked {
                 Ok(Untagged(result)) => return Ok(result),
                 // The server knew nothing of the request, so it has done nothing.
                 Err(error) if !renewed && opened.has_id() && is_not_found(&error) => {
@@ -66,6 +84,22 @@ impl Core {
             }
         }
     }
+}
+
+/// A request of a session before it has its id.
+pub(crate) struct Said<P> {
+    pub(crate) method: &'static str,
+    pub(crate) params: P,
+    pub(crate) becomes_task: bool,
+}
+
+/// CANCEL-C4, CANCEL-C7: whether the server may still be at work for nobody.
+fn is_unanswered<T>(asked: &Result<T, Error>) -> bool {
+    let fault = asked.as_ref().err().map(Error::fault);
+    matches!(
+        fault,
+        Some(Fault::Closed | Fault::Timeout(_) | Fault::TooLarge { .. })
+    )
 }
 
 fn is_not_found(error: &Error) -> bool {

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use sterna_protocol::elicitation::AnswerError;
-use sterna_protocol::jsonrpc::{DecodeError, ErrorObject};
+use sterna_protocol::jsonrpc::ErrorObject;
 use thiserror::Error;
 
+use super::unreadable::Unreadable;
 use super::{BoxError, ErrorKind};
 use crate::oauth;
-use crate::schema::Misfit;
+use crate::schema::{Misfit, UnknownDialect};
 
 /// One failure. Text in it that a peer has chosen went through [`printable`].
 #[derive(Debug, Error)]
@@ -26,7 +27,13 @@ pub(crate) enum Fault {
     #[error("the connection to the server is closed")]
     Closed,
     #[error("the server's message cannot be read")]
-    Decode(#[source] DecodeError),
+    Decode(#[source] Unreadable),
+    #[error("{what} cannot be applied")]
+    Dialect {
+        what: String,
+        #[source]
+        source: UnknownDialect,
+    },
     #[error("whoever answers `{key}` failed")]
     Handler {
         key: String,
@@ -155,6 +162,7 @@ impl Fault {
             Self::Cancelled => (ErrorKind::Answer, "MR0514"),
             Self::Tls(_) => (ErrorKind::Internal, "MR0515"),
             Self::Misfit { .. } => (ErrorKind::Peer, "MR0516"),
+            Self::Dialect { .. } => (ErrorKind::Peer, "MR0517"),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What went wrong with a call, and what to do about it.
 
 mod fault;
+mod unreadable;
 
 use std::fmt;
 use std::time::Duration;

@@ -136,7 +136,7 @@ type Said = Or<ServerNotification, tasks::ServerNotification>;
 type Incoming<'a> = Message<'a, Option<&'a RawValue>, Said, Complete<SubscriptionsListenResult>>;
 
 fn decode(bytes: &[u8]) -> Result<Incoming<'_>, Error> {
-    Incoming::decode(bytes).map_err(|error| Fault::Decode(error).into())
+    Incoming::decode(bytes).map_err(|error| Fault::Decode(error.into()).into())
 }
 
 enum Heard {

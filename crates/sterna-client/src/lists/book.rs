@@ -6,7 +6,7 @@ use sterna_protocol::http::{ParamHeaders, Unmirrorable};
 use sterna_protocol::json::RawObject;
 
 use crate::error::{Error, Fault};
-use crate::schema::OutputSchema;
+use crate::schema::{OutputSchema, UnknownDialect};
 
 /// How the tools are to be called, as far as they have been listed.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(crate) struct Known {
     /// Which of its parameters are repeated in headers.
     pub(crate) mirrored: ParamHeaders,
     /// What its structured content looks like.
-    pub(crate) output: Option<OutputSchema>,
+    pub(crate) output: Option<Result<Arc<OutputSchema>, UnknownDialect>>,
     /// In a session it runs as a task and in no other way.
     pub(crate) task_only: bool,
 }

@@ -9,6 +9,8 @@ pub(crate) use pages::Page;
 pub use pages::Pages;
 pub(crate) use query::Query;
 
+use std::sync::Arc;
+
 use sterna_protocol::http::{AnnotationError, ParamHeaders};
 use sterna_protocol::legacy::{TaskSupport, ToolExecution};
 use sterna_protocol::tool::{ListToolsResult, Tool};
@@ -44,9 +46,10 @@ fn read(core: &Core, tool: &Tool) -> Result<Known, AnnotationError> {
         true => ParamHeaders::of(&tool.input_schema)?,
         false => ParamHeaders::default(),
     };
+    let output = tool.output_schema.as_ref().and_then(OutputSchema::read);
     Ok(Known {
         mirrored,
-        output: tool.output_schema.as_ref().and_then(OutputSchema::read),
+        output: output.map(|read| read.map(Arc::new)),
         task_only: !modern && is_task_only(tool),
     })
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::dialect::Dialect;
 use super::value::{is_of_type, same};
 
 /// Whether something fits.
@@ -47,15 +48,20 @@ impl From<bool> for Fit {
 /// Judges values by parts of one schema.
 pub(super) struct Judge<'a> {
     root: &'a Value,
+    dialect: Dialect,
     /// How many schemas may still be looked at.
     fuel: u32,
     depth: u32,
 }
 
 impl<'a> Judge<'a> {
-    pub(super) fn new(root: &'a Value) -> Self {
-        let (fuel, depth) = (FUEL, 0);
-        Self { root, fuel, depth }
+    pub(super) fn new(root: &'a Value, dialect: Dialect) -> Self {
+        Self {
+            root,
+            dialect,
+            fuel: FUEL,
+            depth: 0,
+        }
     }
 
     pub(super) fn fits(&mut self, schema: &'a Value, value: &Value) -> Fit {
@@ -64,13 +70,22 @@ impl<'a> Judge<'a> {
             Value::Object(rules) => rules,
             _ => return Fit::Unknown,
         };
-        if self.fuel == 0 || self.depth == DEEPEST {
+        // What has a name of its own may have a dialect of its own, and its
+        // references begin there.
+        let named = |keyword: &&str| rules.contains_key(*keyword);
+        let embedded =
+            !std::ptr::eq(schema, self.root) && self.dialect.identity().iter().any(named);
+        if self.fuel == 0 || self.depth == DEEPEST || embedded {
             return Fit::Unknown;
         }
+        let alone = self.dialect.refers_alone() && rules.contains_key("$ref");
         self.fuel -= 1;
         self.depth += 1;
         let mut fit = Fit::Yes;
         for (keyword, rule) in rules {
+            if alone && keyword != "$ref" {
+                continue;
+            }
             fit = fit.and(self.keeps(keyword, rule, rules, value));
             if fit == Fit::No {
                 break;
@@ -87,12 +102,15 @@ impl<'a> Judge<'a> {
         rules: &'a Map<String, Value>,
         value: &Value,
     ) -> Fit {
+        if !self.dialect.knows(keyword) {
+            return Fit::Yes;
+        }
         match keyword {
             "$ref" => match rule.as_str().and_then(|place| self.find(place)) {
                 Some(schema) => self.fits(schema, value),
                 None => Fit::Unknown,
             },
-            "type" => typed(rule, value),
+            "type" => self.typed(rule, value),
             "const" => same(rule, value).into(),
             "enum" => either(rule, |one| same(one, value).into()),
             "allOf" => self.every(rule, value),
@@ -101,9 +119,19 @@ impl<'a> Judge<'a> {
             "not" => self.fits(rule, value).not(),
             "if" => self.in_case(rule, rules, value),
             "then" | "else" => Fit::Yes,
-            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
-                bounded(keyword, rule, value.as_f64())
-            }
+            "minimum" => bounded(
+                self.strictly(rules, "exclusiveMinimum", keyword),
+                rule,
+                value,
+            ),
+            "maximum" => bounded(
+                self.strictly(rules, "exclusiveMaximum", keyword),
+                rule,
+                value,
+            ),
+            // A flag for its neighbour, in draft 4.
+            "exclusiveMinimum" | "exclusiveMaximum" if self.dialect == Dialect::Draft4 => Fit::Yes,
+            "exclusiveMinimum" | "exclusiveMaximum" => bounded(keyword, rule, value),
             "minLength" | "maxLength" => {
                 let length = value.as_str().map(|text| text.chars().count());
                 sized(keyword, rule, length)
@@ -117,6 +145,10 @@ impl<'a> Judge<'a> {
             "additionalProperties" => self.additional(rule, rules, value),
             "prefixItems" => self.first_items(rule, value),
             "items" => self.items(rule, rules, value),
+            "additionalItems" => match rules.get("items") {
+                Some(Value::Array(first)) => self.rest(rule, first.len(), value),
+                _ => Fit::Yes,
+            },
             _ if ASSERTIONS.contains(&keyword) => Fit::Unknown,
             // Words about the schema, which promise nothing about the value.
             _ => Fit::Yes,
@@ -127,6 +159,29 @@ impl<'a> Judge<'a> {
     fn find(&self, place: &str) -> Option<&'a Value> {
         let pointer = place.strip_prefix('#')?;
         self.root.pointer(pointer)
+    }
+
+    fn typed(&self, rule: &Value, value: &Value) -> Fit {
+        let is = |name: &Value| match name.as_str() {
+            // Whether 1.0 is one was left open then.
+            Some("integer") if self.dialect == Dialect::Draft4 && is_round(value) => Fit::Unknown,
+            Some(name) => is_of_type(value, name).map_or(Fit::Unknown, Fit::from),
+            None => Fit::Unknown,
+        };
+        match rule {
+            Value::Array(_) => either(rule, is),
+            name => is(name),
+        }
+    }
+
+    /// The keyword whose bound is meant: in draft 4 a flag makes the one beside
+    /// it strict.
+    fn strictly<'k>(&self, rules: &Map<String, Value>, flag: &'k str, keyword: &'k str) -> &'k str {
+        let flagged = rules.get(flag) == Some(&Value::Bool(true));
+        match self.dialect == Dialect::Draft4 && flagged {
+            true => flag,
+            false => keyword,
+        }
     }
 
     fn every(&mut self, rule: &'a Value, value: &Value) -> Fit {
@@ -208,16 +263,32 @@ impl<'a> Judge<'a> {
     }
 
     fn items(&mut self, rule: &'a Value, rules: &'a Map<String, Value>, value: &Value) -> Fit {
+        if self.dialect < Dialect::V2020_12 {
+            return match rule {
+                Value::Array(_) => self.first_items(rule, value),
+                each => self.rest(each, 0, value),
+            };
+        }
+        let first = rules.get("prefixItems").and_then(Value::as_array);
+        self.rest(rule, first.map_or(0, Vec::len), value)
+    }
+
+    /// The items after the first so many.
+    fn rest(&mut self, rule: &'a Value, first: usize, value: &Value) -> Fit {
         let Some(items) = value.as_array() else {
             return Fit::Yes;
         };
-        let first = rules.get("prefixItems").and_then(Value::as_array);
-        let mut rest = items.iter().skip(first.map_or(0, Vec::len));
+        let mut rest = items.iter().skip(first);
         rest.try_fold(Fit::Yes, |fit, item| {
             unless_no(fit.and(self.fits(rule, item)))
         })
         .unwrap_or(Fit::No)
     }
+}
+
+/// A whole number that is written with a fraction.
+fn is_round(value: &Value) -> bool {
+    value.is_f64() && is_of_type(value, "integer") == Some(true)
 }
 
 /// Goes on unless it is settled.
@@ -239,19 +310,8 @@ fn either<'a>(rule: &'a Value, mut fits: impl FnMut(&'a Value) -> Fit) -> Fit {
     found
 }
 
-fn typed(rule: &Value, value: &Value) -> Fit {
-    let is = |name: &Value| {
-        let known = name.as_str().and_then(|name| is_of_type(value, name));
-        known.map_or(Fit::Unknown, Fit::from)
-    };
-    match rule {
-        Value::Array(_) => either(rule, is),
-        name => is(name),
-    }
-}
-
-fn bounded(keyword: &str, rule: &Value, value: Option<f64>) -> Fit {
-    let (Some(bound), Some(value)) = (rule.as_f64(), value) else {
+fn bounded(keyword: &str, rule: &Value, value: &Value) -> Fit {
+    let (Some(bound), Some(value)) = (rule.as_f64(), value.as_f64()) else {
         return Fit::Yes;
     };
     Fit::from(match keyword {

@@ -5,6 +5,7 @@
 //! and three outcomes: it fits, it does not, or it was not found out. Only what
 //! certainly does not fit is refused.
 
+mod dialect;
 mod judge;
 mod value;
 
@@ -12,17 +13,23 @@ use serde_json::Value;
 use sterna_protocol::json::{RawJson, RawObject};
 use thiserror::Error;
 
+pub(crate) use self::dialect::{Dialect, UnknownDialect};
 use self::judge::{Fit, Judge};
 
 /// What a tool's structured content looks like.
 #[derive(Debug, PartialEq)]
-pub(crate) struct OutputSchema(Value);
+pub(crate) struct OutputSchema {
+    root: Value,
+    dialect: Dialect,
+}
 
 impl OutputSchema {
     /// The schema as the server wrote it; `None` if it is no JSON that can be
     /// held.
-    pub(crate) fn read(schema: &RawObject) -> Option<Self> {
-        schema.decode().ok().map(Self)
+    pub(crate) fn read(schema: &RawObject) -> Option<Result<Self, UnknownDialect>> {
+        let root: Value = schema.decode().ok()?;
+        let dialect = Dialect::of(root.get("$schema"));
+        Some(dialect.map(|dialect| Self { root, dialect }))
     }
 
     /// Refuses what does not fit.
@@ -30,10 +37,10 @@ impl OutputSchema {
         let content = content.ok_or(Misfit::Missing)?;
         let content: Value = content.decode().map_err(|_| Misfit::Content)?;
         // BASE-B16, BASE-B18: nothing is fetched, and nothing is taken for "anything goes".
-        if judge::has_foreign_reference(&self.0) {
+        if judge::has_foreign_reference(&self.root) {
             return Err(Misfit::Foreign);
         }
-        match Judge::new(&self.0).fits(&self.0, &content) {
+        match Judge::new(&self.root, self.dialect).fits(&self.root, &content) {
             Fit::No => Err(Misfit::Content),
             Fit::Unknown => {
                 tracing::debug!("a structured result was not checked to its end");

@@ -10,7 +10,7 @@ fn check(schema: &Value, values: &[Value], expected: Expect) {
     let judged: String = values
         .iter()
         .map(|value| {
-            let fit = Judge::new(schema).fits(schema, value);
+            let fit = Judge::new(schema, Dialect::V2020_12).fits(schema, value);
             format!("{value} {fit:?}\n")
         })
         .collect();
@@ -19,7 +19,7 @@ fn check(schema: &Value, values: &[Value], expected: Expect) {
 
 fn output(schema: Value) -> OutputSchema {
     let schema: RawObject = RawJson::from(schema).try_into().unwrap();
-    OutputSchema::read(&schema).unwrap()
+    OutputSchema::read(&schema).unwrap().unwrap()
 }
 
 #[test]
@@ -155,4 +155,113 @@ fn a_reference_to_elsewhere_is_refused_and_never_followed() {
     }
     let about = output(json!({"examples": [{"$ref": "https://a.example"}]}));
     about.check(Some(&content)).unwrap();
+}
+
+#[test]
+fn a_promise_is_read_in_the_dialect_it_names_and_else_in_2020_12() {
+    // One rule each that the dialects see differently, and a value that breaks it.
+    let rules = [
+        ("prefixItems", json!({"prefixItems": [false]}), json!([7])),
+        ("items", json!({"items": [{"type": "null"}]}), json!([7])),
+        (
+            "additionalItems",
+            json!({"items": [true], "additionalItems": false}),
+            json!([7, 7]),
+        ),
+        (
+            "$ref",
+            json!({"$ref": "#/definitions/any", "type": "string", "definitions": {"any": {}}}),
+            json!(7),
+        ),
+        (
+            "if",
+            json!({"if": {}, "then": {"type": "string"}}),
+            json!(7),
+        ),
+        ("const", json!({"const": 8}), json!(7)),
+        (
+            "minimum",
+            json!({"minimum": 7, "exclusiveMinimum": true}),
+            json!(7),
+        ),
+        ("exclusiveMinimum", json!({"exclusiveMinimum": 7}), json!(7)),
+        ("integer", json!({"not": {"type": "integer"}}), json!(7.0)),
+        (
+            "embedded",
+            json!({"allOf": [{"$schema": "urn:other", "type": "string"}]}),
+            json!(7),
+        ),
+    ];
+    let mut shown = format!("{:17}     20-12 19-09 7  6  4\n", "");
+    let names = dialect::DIALECTS.map(|(name, _)| Some(name));
+    for (rule, schema, value) in rules {
+        shown += &format!("{rule:17}");
+        for name in [None].into_iter().chain(names) {
+            let mut schema = schema.clone();
+            if let Some(name) = name {
+                schema["$schema"] = json!(format!("http://{name}#"));
+            }
+            let fit = match output(schema).check(Some(&RawJson::from(value.clone()))) {
+                Ok(()) => "ok",
+                Err(_) => "no",
+            };
+            shown += &format!(" {fit}");
+        }
+        shown += "\n";
+    }
+    expect![[r#"
+                              20-12 19-09 7  6  4
+        prefixItems       no no ok ok ok ok
+        items             ok ok no no no no
+        additionalItems   ok ok no no no no
+        $ref              no no no ok ok ok
+        if                no no no no ok ok
+        const             no no no no no ok
+        minimum           ok ok ok ok ok no
+        exclusiveMinimum  no no no no no ok
+        integer           no no no no no ok
+        embedded          ok ok ok ok ok ok
+    "#]]
+    .assert_eq(&shown);
+}
+
+#[test]
+fn a_dialect_that_is_not_known_is_named() {
+    let read = |dialect: Value| {
+        let schema: RawObject = RawJson::from(json!({"$schema": dialect}))
+            .try_into()
+            .unwrap();
+        OutputSchema::read(&schema).unwrap()
+    };
+    for known in [
+        json!("https://json-schema.org/draft/2020-12/schema"),
+        json!("http://json-schema.org/draft-07/schema#"),
+        json!("https://json-schema.org/draft-07/schema"),
+    ] {
+        read(known).unwrap();
+    }
+    let mut shown = String::new();
+    for unknown in [
+        json!("https://json-schema.org/draft/2099-01/schema"),
+        json!("json-schema.org/draft-07/schema"),
+        json!("a\nb"),
+        json!(7),
+    ] {
+        shown += &format!("{}\n", read(unknown).unwrap_err());
+    }
+    expect![[r#"
+        the dialect `https://json-schema.org/draft/2099-01/schema` of JSON Schema is not supported
+        the dialect `json-schema.org/draft-07/schema` of JSON Schema is not supported
+        the dialect `a�b` of JSON Schema is not supported
+        the dialect `7` of JSON Schema is not supported
+    "#]]
+    .assert_eq(&shown);
+}
+
+#[test]
+fn the_page_of_the_error_names_the_dialects() {
+    let page = include_str!("../../../../docs/errors/MR0517.md");
+    for (dialect, _) in dialect::DIALECTS {
+        assert!(page.contains(dialect), "{dialect}");
+    }
 }

@@ -1,9 +1,11 @@
 //! Servers of the revisions with an `initialize` handshake.
 
+mod asides;
 mod asking;
 mod log;
 mod news;
 mod open;
+mod recall;
 mod servant;
 mod station;
 mod watch;

@@ -14,6 +14,7 @@ use sterna_protocol::version::ProtocolVersion;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
+use super::asides::Asides;
 use super::asking::Asking;
 use super::news::News;
 use super::servant::Servant;
@@ -45,8 +46,7 @@ pub(crate) struct Session {
     pub(super) level: Mutex<Option<LoggingLevel>>,
     /// How many want to hear of a resource.
     pub(super) watched: Mutex<BTreeMap<String, usize>>,
-    /// What is said when nobody waits for the answer.
-    pub(super) asides: Mutex<JoinSet<()>>,
+    pub(super) asides: Asides,
 }
 
 /// What requests of a session carry.
@@ -87,7 +87,7 @@ impl Session {
             able: Mutex::default(),
             level: Mutex::default(),
             watched: Mutex::default(),
-            asides: Mutex::default(),
+            asides: Asides::default(),
         };
         let result = session.initialize().await?;
         Ok((session, result))
@@ -152,8 +152,10 @@ impl Session {
         if let Ok(version) = HeaderValue::from_str(version.as_str()) {
             headers.insert(MCP_PROTOCOL_VERSION, version);
         }
-        if let Some(id) = answer.get(MCP_SESSION_ID) {
-            headers.insert(MCP_SESSION_ID, id.clone());
+        if let Some(mut id) = answer.get(MCP_SESSION_ID).cloned() {
+            // Whoever knows it can speak in the session.
+            id.set_sensitive(true);
+            headers.insert(MCP_SESSION_ID, id);
         }
         let ready = Notification::new(legacy::Initialized::METHOD, None::<()>);
         self.wire.tell(ready, headers.clone()).await?;

@@ -5,7 +5,6 @@ use sterna_protocol::jsonrpc::{Request, Untagged};
 use sterna_protocol::legacy::{ResourceRequestParams, Unsubscribe};
 use sterna_protocol::methods::Request as _;
 use sterna_protocol::result::EmptyResult;
-use tokio::runtime::Handle;
 
 use super::open::{Session, lock};
 use crate::wire::Deaf;
@@ -36,22 +35,17 @@ impl Session {
             *others -= 1;
             return;
         }
-        let last = watched.remove(uri).is_some();
-        // Without a runtime there is no connection left to say it on.
-        let (true, Ok(runtime)) = (last, Handle::try_current()) else {
+        if watched.remove(uri).is_none() {
             return;
-        };
+        }
         let (wire, headers, patience) = (self.wire.clone(), self.headers(), self.patience);
         let params = ResourceRequestParams::new(uri);
-        let unsubscribe = async move {
+        self.asides.say(async move {
             let request = Request::new(wire.next_id().into(), Unsubscribe::METHOD, params);
             let asked = wire.ask(request, headers, &Deaf, patience).await;
             if let Err(error) = asked.map(|Untagged(EmptyResult { .. })| ()) {
                 tracing::debug!(%error, "the server goes on telling of a resource");
             }
-        };
-        let mut asides = lock(&self.asides);
-        while asides.try_join_next().is_some() {}
-        asides.spawn_on(unsubscribe, &runtime);
+        });
     }
 }

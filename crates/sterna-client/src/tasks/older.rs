@@ -18,7 +18,7 @@ use sterna_protocol::tool::CallToolResult;
 use super::dialect::undeclare;
 use super::{Dialect, TaskHandle};
 use crate::call::Listeners;
-use crate::core::{Core, Spoken};
+use crate::core::{Core, Said, Spoken};
 use crate::error::{Error, Fault};
 use crate::session::{RELATED_TASK, Session};
 use crate::wire::Deaf;
@@ -121,7 +121,13 @@ impl<'a> Older<'a> {
                 params.insert("_meta", json(&extra)?);
             }
             let deaf = Listeners::default();
-            let request = |_| Ok((method, params.clone()));
+            let request = |_| {
+                Ok(Said {
+                    method,
+                    params: params.clone(),
+                    becomes_task: false,
+                })
+            };
             let asked = core.converse(session, self.task_id, &deaf, patience, request);
             return asked.await;
         }

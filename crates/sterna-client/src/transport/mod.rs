@@ -34,6 +34,12 @@ pub(crate) trait Transport: Debug + Send + Sync {
     /// Sends what is not answered: a notification, or a response of ours.
     fn tell(&self, message: Outgoing) -> BoxFuture<'_, Result<(), Error>>;
 
+    /// Sends what nobody should be bothered for: if the server wants a sign-in
+    /// first, it is left unsaid.
+    fn hint(&self, message: Outgoing) -> BoxFuture<'_, Result<(), Error>> {
+        self.tell(message)
+    }
+
     /// Opens what the server says without having been asked; `None` where
     /// there is no such place.
     fn overhear(&self, headers: HeaderMap) -> BoxFuture<'_, Result<Option<Exchange>, Error>>;

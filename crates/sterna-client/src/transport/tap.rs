@@ -105,6 +105,11 @@ impl Transport for Tapped {
         self.inner.tell(message)
     }
 
+    fn hint(&self, message: Outgoing) -> BoxFuture<'_, Result<(), Error>> {
+        self.sent(&message);
+        self.inner.hint(message)
+    }
+
     fn overhear(&self, headers: HeaderMap) -> BoxFuture<'_, Result<Option<Exchange>, Error>> {
         Box::pin(async move {
             let exchange = self.inner.overhear(headers).await?;

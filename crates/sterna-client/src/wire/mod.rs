@@ -158,7 +158,7 @@ impl Wire {
                 return Err(clock.expired());
             }
             let message = Message::<Option<&RawValue>, Option<&RawValue>, A>::decode(&bytes);
-            match message.map_err(Fault::Decode)? {
+            match message.map_err(|error| Fault::Decode(error.into()))? {
                 Message::Result(response) if response.id == *id => return Ok(response.result),
                 Message::Error(response) if response.id.as_ref().is_none_or(|of| of == id) => {
                     return Err(refusal(response, exchange));

@@ -33,6 +33,11 @@ impl<'a, Q: Question> Ask<'a, Q> {
         }
     }
 
+    /// The question, as long as it has not been put.
+    pub const fn question_mut(&mut self) -> &mut Q {
+        &mut self.question
+    }
+
     /// Says how much of the question an answer is pinned to.
     pub const fn pin(mut self, pin: Pin) -> Self {
         self.pin = pin;
@@ -114,6 +119,13 @@ impl<Q> fmt::Debug for Ask<'_, Q> {
 /// after the deadline has lost, in every replay.
 #[must_use = "a question is asked when it is awaited"]
 pub struct AskWithin<'a, Q>(Ask<'a, Q>);
+
+impl<Q> AskWithin<'_, Q> {
+    /// The question, as long as it has not been put.
+    pub const fn question_mut(&mut self) -> &mut Q {
+        &mut self.0.question
+    }
+}
 
 impl<Q: Question> Future for AskWithin<'_, Q> {
     type Output = Result<Q::Answer, Elapsed>;

@@ -210,7 +210,7 @@ fn open_questions(state: &State<'_>) -> Vec<OpenQuestion> {
                 key: leaf.search.key.clone(),
                 fingerprint: leaf.pin?,
                 request: leaf.question.clone()?,
-                deadline: state.ends_at(&leaf.key),
+                deadline: leaf.lasts.and_then(|_| state.ends_at(&leaf.key)),
                 at: leaf.at,
             })
         })

@@ -5,15 +5,13 @@ mod entry;
 mod tests;
 pub(crate) mod v1;
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry as Slot;
-
 use bytes::Bytes;
 
 pub use entry::{Entry, Kind};
 
 use crate::fingerprint::Fingerprint;
 use crate::key::Key;
+use crate::key_map::KeyMap;
 
 /// Everything a flow needs in order to go on: entries by name, in completion
 /// order, and the questions that were open when it was last suspended.
@@ -24,7 +22,7 @@ use crate::key::Key;
 pub struct Journal {
     version: u32,
     entries: Vec<Entry>,
-    index: BTreeMap<Key, usize>,
+    index: KeyMap<usize>,
     asked: Vec<Asked>,
 }
 
@@ -70,7 +68,7 @@ impl Journal {
     pub(crate) const fn with_index(
         version: u32,
         entries: Vec<Entry>,
-        index: BTreeMap<Key, usize>,
+        index: KeyMap<usize>,
         asked: Vec<Asked>,
     ) -> Self {
         Self {
@@ -81,7 +79,7 @@ impl Journal {
         }
     }
 
-    pub(crate) fn into_parts(self) -> (Vec<Entry>, BTreeMap<Key, usize>, Vec<Asked>) {
+    pub(crate) fn into_parts(self) -> (Vec<Entry>, KeyMap<usize>, Vec<Asked>) {
         (self.entries, self.index, self.asked)
     }
 
@@ -132,7 +130,7 @@ impl Journal {
 
     /// Forgets an entry, so that the handler asks or runs it again.
     pub fn remove(&mut self, key: &str) -> Option<Entry> {
-        let at = self.index.remove(key)?;
+        let (_, at) = self.index.remove(key)?;
         let entry = self.entries.remove(at);
         for later in self.index.values_mut().filter(|later| **later > at) {
             *later -= 1;
@@ -142,10 +140,10 @@ impl Journal {
 
     /// Gives an entry another name. Says whether it was there and the name free.
     pub fn rename(&mut self, from: &str, to: &str) -> bool {
-        if self.index.contains_key(to) {
+        if self.index.get(to).is_some() {
             return false;
         }
-        let Some(at) = self.index.remove(from) else {
+        let Some((_, at)) = self.index.remove(from) else {
             return false;
         };
         let key = Key::new(to);
@@ -164,13 +162,12 @@ impl Journal {
     }
 }
 
-fn index(entries: &[Entry]) -> Result<BTreeMap<Key, usize>, DecodeError> {
-    let mut index = BTreeMap::new();
+fn index(entries: &[Entry]) -> Result<KeyMap<usize>, DecodeError> {
+    let mut index = KeyMap::default();
     for (at, entry) in entries.iter().enumerate() {
-        match index.entry(entry.key.clone()) {
-            Slot::Vacant(slot) => slot.insert(at),
-            Slot::Occupied(_) => return Err(DecodeError::DuplicateKey(entry.key.clone())),
-        };
+        if index.insert(entry.key.clone(), at).is_some() {
+            return Err(DecodeError::DuplicateKey(entry.key.clone()));
+        }
     }
     Ok(index)
 }

@@ -133,8 +133,18 @@ pub enum Changed {
 /// The unfinished futures of a run. An id is good for one future only.
 #[derive(Default)]
 pub(crate) struct Leaves {
-    slots: Vec<(u32, Option<Leaf>)>,
-    free: Vec<u32>,
+    slots: Vec<(u32, Slot)>,
+    /// The first of the slots that are free; each knows the next.
+    free: Option<u32>,
+}
+
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a box would be an allocation for each future, to save room in few"
+)]
+enum Slot {
+    Free(Option<u32>),
+    Used(Leaf),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -145,37 +155,58 @@ pub(crate) struct LeafId {
 
 impl Leaves {
     pub(crate) fn insert(&mut self, leaf: Leaf) -> LeafId {
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push((0, None));
-            u32::try_from(self.slots.len() - 1).expect("memory ends before 4 billion futures")
-        });
-        let (use_count, place) = &mut self.slots[slot as usize];
-        *place = Some(leaf);
-        LeafId {
-            slot,
-            use_count: *use_count,
+        let free = self
+            .free
+            .and_then(|slot| Some((slot, self.slots.get_mut(slot as usize)?)));
+        if let Some((slot, (use_count, place))) = free {
+            let was = std::mem::replace(place, Slot::Used(leaf));
+            let use_count = *use_count;
+            self.free = match was {
+                Slot::Free(next) => next,
+                Slot::Used(_) => None,
+            };
+            return LeafId { slot, use_count };
         }
+        if self.slots.is_empty() {
+            // Most handlers wait for one thing at a time.
+            self.slots.reserve_exact(1);
+        }
+        let slot = u32::try_from(self.slots.len());
+        let slot = slot.expect("memory ends before 4 billion futures");
+        self.slots.push((0, Slot::Used(leaf)));
+        LeafId { slot, use_count: 0 }
     }
 
     pub(crate) fn get(&self, id: LeafId) -> Option<&Leaf> {
-        let (use_count, leaf) = self.slots.get(id.slot as usize)?;
-        leaf.as_ref().filter(|_| *use_count == id.use_count)
+        match self.slots.get(id.slot as usize)? {
+            (use_count, Slot::Used(leaf)) if *use_count == id.use_count => Some(leaf),
+            _ => None,
+        }
     }
 
     pub(crate) fn get_mut(&mut self, id: LeafId) -> Option<&mut Leaf> {
-        let (use_count, leaf) = self.slots.get_mut(id.slot as usize)?;
-        leaf.as_mut().filter(|_| *use_count == id.use_count)
+        match self.slots.get_mut(id.slot as usize)? {
+            (use_count, Slot::Used(leaf)) if *use_count == id.use_count => Some(leaf),
+            _ => None,
+        }
     }
 
     pub(crate) fn remove(&mut self, id: LeafId) -> Option<Leaf> {
         self.get(id)?;
-        let (use_count, leaf) = &mut self.slots[id.slot as usize];
+        let (use_count, place) = &mut self.slots[id.slot as usize];
         *use_count = use_count.wrapping_add(1);
-        self.free.push(id.slot);
-        leaf.take()
+        let was = std::mem::replace(place, Slot::Free(self.free));
+        self.free = Some(id.slot);
+        match was {
+            Slot::Used(leaf) => Some(leaf),
+            Slot::Free(_) => None,
+        }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Leaf> {
-        self.slots.iter().filter_map(|(_, leaf)| leaf.as_ref())
+        self.slots.iter().filter_map(|(_, slot)| match slot {
+            Slot::Used(leaf) => Some(leaf),
+            Slot::Free(_) => None,
+        })
     }
 }

@@ -1,17 +1,17 @@
 //! How a future gets its name: when it is constructed, never later.
 
-use std::collections::BTreeMap;
 use std::panic::Location;
 
 use super::tape::Tape;
 use crate::error::Error;
 use crate::journal::Limits;
 use crate::key::{Key, write_key, write_ordinal};
+use crate::key_map::KeyMap;
 
 /// The names that a run has used.
 #[derive(Default)]
 pub(crate) struct Names {
-    ids: BTreeMap<Key, NameId>,
+    ids: KeyMap<NameId>,
     uses: Vec<Use>,
     text: String,
 }
@@ -45,6 +45,8 @@ impl Names {
         mark: Option<char>,
     ) -> Result<Name, Error> {
         self.text.clear();
+        let room = scope.map_or(0, |scope| scope.as_str().len() + 1);
+        self.text.reserve(room + name.len() + ROOM);
         write_key(&mut self.text, scope, name);
         self.text.extend(mark);
         let limit = limits.key_bytes.saturating_sub(ROOM);

@@ -57,7 +57,7 @@ impl State<'_> {
 
     /// An entry came from outside; somebody may wait for it.
     fn hand_over(&mut self, key: &Key) {
-        let Some(id) = self.waiting.remove(key.as_str()) else {
+        let Some((_, id)) = self.waiting.remove(key.as_str()) else {
             return;
         };
         match self.seek(id) {
@@ -83,7 +83,7 @@ impl State<'_> {
             _ => at,
         };
         self.fire(at);
-        let Some((key, fingerprint)) = self.asked.remove_entry(key) else {
+        let Some((key, fingerprint)) = self.asked.remove(key) else {
             return false;
         };
         if self.has(&key) {
@@ -100,6 +100,9 @@ impl State<'_> {
     /// never answered, so that a search gets past them.
     pub(super) fn fill_up_to(&mut self, key: &Key) {
         let (name, last) = key.split_generation();
+        if last == 1 {
+            return;
+        }
         let name = Key::new(name);
         for generation in 1..last {
             let earlier = name.generation(generation);

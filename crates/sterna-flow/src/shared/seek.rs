@@ -32,7 +32,7 @@ impl State<'_> {
             }
         }
         // A key that the client has seen stands for what it was shown.
-        for (key, fingerprint) in &self.asked {
+        for (key, fingerprint) in self.asked.iter() {
             let (name, generation) = key.split_generation();
             if name != leaf.key.as_str() || self.tape.find(key.as_str()).is_some() {
                 continue;

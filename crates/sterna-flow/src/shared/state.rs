@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::journal::{Entry, Journal, Kind, Limits};
 use crate::key::Key;
+use crate::key_map::KeyMap;
 use crate::time::UnixMillis;
 
 /// Everything that a driver and its handler share, behind one lock.
@@ -30,7 +31,7 @@ pub(crate) struct State<'a> {
     /// Futures that want to begin, in the order in which they asked.
     pub(super) starts: VecDeque<LeafId>,
     /// Futures that wait for an entry of that name from outside.
-    pub(super) waiting: BTreeMap<Key, LeafId>,
+    pub(super) waiting: KeyMap<LeafId>,
     /// The future that was last told or allowed something, until it reacts.
     pub(super) event: Option<LeafId>,
     pub(crate) running: usize,
@@ -39,7 +40,7 @@ pub(crate) struct State<'a> {
     pub(crate) write_ahead: bool,
     pub(super) timers: Timers,
     /// Questions the client may answer.
-    pub(crate) asked: BTreeMap<Key, Fingerprint>,
+    pub(crate) asked: KeyMap<Fingerprint>,
     /// The step whose body is being polled.
     pub(super) inside: Option<Key>,
     pub(crate) panicked_inside: Option<Key>,

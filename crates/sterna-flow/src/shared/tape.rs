@@ -1,11 +1,10 @@
 //! The journal of a run while it runs.
 
-use std::collections::BTreeMap;
-
 use bytes::Bytes;
 
 use crate::journal::{Asked, Entry, Journal, Kind};
 use crate::key::Key;
+use crate::key_map::KeyMap;
 
 /// The journal of a run: what was inherited, then what this run adds.
 ///
@@ -15,7 +14,7 @@ use crate::key::Key;
 pub(crate) struct Tape {
     entries: Vec<Entry>,
     marks: Vec<Mark>,
-    index: BTreeMap<Key, usize>,
+    index: KeyMap<usize>,
     inherited: usize,
     any_gone: bool,
 }
@@ -30,7 +29,7 @@ enum Mark {
 }
 
 impl Tape {
-    pub(crate) fn new(entries: Vec<Entry>, index: BTreeMap<Key, usize>) -> Self {
+    pub(crate) fn new(entries: Vec<Entry>, index: KeyMap<usize>) -> Self {
         Self {
             inherited: entries.len(),
             marks: vec![Mark::Unvisited; entries.len()],

@@ -88,7 +88,7 @@ impl State<'_> {
             generation += 1;
             ends = key.generation(generation);
         }
-        let asked = self.asked.keys().filter(|asked| {
+        let asked = self.asked.iter().map(|(key, _)| key).filter(|asked| {
             let (name, asked_generation) = asked.split_generation();
             name == key.as_str() && asked_generation > generation
         });

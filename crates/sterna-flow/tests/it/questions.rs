@@ -1,8 +1,10 @@
 //! Questions: what counts as an answer, and to what.
 
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use sterna_flow::{Cx, Engine, Pin};
+use sterna_flow::{Cx, Engine, FlowId, Outcome, Pin, Run, UnixMillis};
 
 use crate::kit::{Count, Flow, Reply, number, settings, sha256, text};
 
@@ -163,4 +165,24 @@ async fn an_answer_in_time_stops_the_clock() {
     tokio::time::advance(Duration::from_secs(7200)).await;
     let end = flow.request(&[("last", "x")], handler, ()).await;
     assert_eq!(end, "done: yes x");
+}
+
+#[test]
+fn a_flow_gets_on_however_few_polls_its_turn_is_given() {
+    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+        Ok(cx.ask("name", text("Who?")).await)
+    }
+    for polls in 0..4 {
+        let mut few = settings(|_| {});
+        few.polls_per_turn = polls;
+        let engine = Arc::new(Engine::new(sha256).settings(few));
+        let run = Run::new(engine, FlowId::new([7; 16]));
+        let mut driver = run.drive(|cx| Box::pin(handler(cx, ())));
+        let mut context = Context::from_waker(Waker::noop());
+        let outcome = (0..10).find_map(|_| match driver.poll(UnixMillis::new(0), &mut context) {
+            Poll::Ready(outcome) => Some(outcome),
+            Poll::Pending => None,
+        });
+        assert!(matches!(outcome, Some(Outcome::Suspended(_))), "{polls}");
+    }
 }

@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderName};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::field::require;
+use super::field::require_text;
 use super::mismatch::{HeaderMismatch, Unmirrorable};
 use super::value::{decode_value, encode_value, read_plain, write_plain};
 use crate::json::Key;
@@ -78,14 +78,11 @@ impl<'a> RequestHeaders<'a> {
     ///
     /// A header is missing, malformed, repeated, or differs.
     pub fn check(&self, headers: &HeaderMap) -> Result<(), HeaderMismatch> {
-        require(headers, &MCP_PROTOCOL_VERSION, read_plain, |version| {
-            version == self.protocol_version
-        })?;
-        require(headers, &MCP_METHOD, read_plain, |method| {
-            method == self.method
-        })?;
+        let version = self.protocol_version;
+        require_text(headers, &MCP_PROTOCOL_VERSION, version, read_plain)?;
+        require_text(headers, &MCP_METHOD, self.method, read_plain)?;
         match self.name {
-            Some(name) => require(headers, &MCP_NAME, decode_value, |value| value == name),
+            Some(name) => require_text(headers, &MCP_NAME, name, decode_value),
             None => Ok(()),
         }
     }

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 use thiserror::Error;
@@ -11,12 +9,14 @@ use crate::json::JsonObject;
 ///
 /// The answers come back under the same keys.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct InputRequests(BTreeMap<String, InputRequest>);
+// Sorted by key. A request is large and few are asked at a time, so a list takes
+// far less memory than the nodes of a tree.
+pub struct InputRequests(Vec<(String, InputRequest)>);
 
 impl InputRequests {
     /// Nothing.
     pub const fn new() -> Self {
-        Self(BTreeMap::new())
+        Self(Vec::new())
     }
 
     /// Reads the requests out of what a server sent.
@@ -32,11 +32,7 @@ impl InputRequests {
                 source,
             }),
         };
-        requests
-            .iter()
-            .map(decode)
-            .collect::<Result<_, _>>()
-            .map(Self)
+        requests.iter().map(decode).collect()
     }
 
     /// Whether nothing is asked.
@@ -51,7 +47,13 @@ impl InputRequests {
 
     /// What is asked under `key`.
     pub fn get(&self, key: &str) -> Option<&InputRequest> {
-        self.0.get(key)
+        self.find(key).ok().map(|at| &self.0[at].1)
+    }
+
+    /// Where `key` is, or where it belongs.
+    fn find(&self, key: &str) -> Result<usize, usize> {
+        self.0
+            .binary_search_by(|(known, _)| known.as_str().cmp(key))
     }
 
     /// Asks `request` under `key` and returns what was asked there before.
@@ -60,7 +62,17 @@ impl InputRequests {
         key: impl Into<String>,
         request: InputRequest,
     ) -> Option<InputRequest> {
-        self.0.insert(key.into(), request)
+        let key = key.into();
+        match self.find(&key) {
+            Ok(at) => Some(std::mem::replace(&mut self.0[at].1, request)),
+            Err(at) => {
+                if self.0.is_empty() {
+                    self.0.reserve_exact(1);
+                }
+                self.0.insert(at, (key, request));
+                None
+            }
+        }
     }
 
     /// What is asked, in the order of the keys.
@@ -71,18 +83,17 @@ impl InputRequests {
 
 impl<K: Into<String>> FromIterator<(K, InputRequest)> for InputRequests {
     fn from_iter<I: IntoIterator<Item = (K, InputRequest)>>(requests: I) -> Self {
-        let requests = requests.into_iter();
-        Self(
-            requests
-                .map(|(key, request)| (key.into(), request))
-                .collect(),
-        )
+        let mut all = Self::new();
+        for (key, request) in requests {
+            all.insert(key, request);
+        }
+        all
     }
 }
 
 impl IntoIterator for InputRequests {
     type Item = (String, InputRequest);
-    type IntoIter = std::collections::btree_map::IntoIter<String, InputRequest>;
+    type IntoIter = std::vec::IntoIter<(String, InputRequest)>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()
@@ -91,7 +102,7 @@ impl IntoIterator for InputRequests {
 
 impl Serialize for InputRequests {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        serializer.collect_map(self.iter())
     }
 }
 

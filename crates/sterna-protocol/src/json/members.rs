@@ -1,5 +1,4 @@
 use std::fmt;
-use std::marker::PhantomData;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
@@ -149,7 +148,9 @@ pub(crate) trait Members: Sized {
 pub(crate) fn read_object<'de, T: Members, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
-    deserializer.deserialize_map(MembersVisitor(PhantomData))
+    let mut object = None;
+    deserializer.deserialize_map(MembersVisitor(&mut object))?;
+    object.ok_or_else(|| de::Error::custom(T::EXPECTED))
 }
 
 pub(crate) fn write_object<T: Members, S: Serializer>(
@@ -161,17 +162,19 @@ pub(crate) fn write_object<T: Members, S: Serializer>(
     map.end()
 }
 
-struct MembersVisitor<T>(PhantomData<T>);
+/// Where the object is put: every level of serde that returned it would copy it.
+struct MembersVisitor<'s, T>(&'s mut Option<T>);
 
-impl<'de, T: Members> Visitor<'de> for MembersVisitor<T> {
-    type Value = T;
+impl<'de, T: Members> Visitor<'de> for MembersVisitor<'_, T> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(T::EXPECTED)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        T::read(map)
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        *self.0 = Some(T::read(map)?);
+        Ok(())
     }
 }
 

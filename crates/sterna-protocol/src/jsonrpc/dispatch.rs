@@ -99,6 +99,20 @@ impl Serialize for Nothing {
     }
 }
 
+/// The same family on the heap: parameters are large, and whoever hands a
+/// message on then hands on a pointer.
+impl<'de, T: Dispatch<'de>> Dispatch<'de> for Box<T> {
+    type Tag = T::Tag;
+
+    fn find(name: &str) -> Option<T::Tag> {
+        T::find(name)
+    }
+
+    fn decode<D: Deserializer<'de>>(tag: T::Tag, body: D) -> Result<Self, D::Error> {
+        T::decode(tag, body).map(Self::new)
+    }
+}
+
 /// The family of all parameters, kept as text.
 impl<'de> Dispatch<'de> for Option<&'de RawValue> {
     type Tag = ();

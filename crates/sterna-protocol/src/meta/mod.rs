@@ -1,8 +1,10 @@
 //! `_meta`: what a message says about itself, with the reserved keys typed.
 
 mod key;
+mod trace;
 
 pub use key::{InvalidMetaKey, MetaKey};
+pub use trace::{is_baggage, is_tracestate, trace_id};
 
 use crate::capabilities::ClientCapabilities;
 use crate::implementation::Implementation;

@@ -15,12 +15,13 @@ mod tests;
 
 use object::Member;
 
-/// Respells the JSON in `text`.
-pub(crate) fn canonical(text: &str) -> Result<Vec<u8>, CanonicalError> {
+/// Respells the JSON in `text` behind what stands in `out`.
+pub(crate) fn canonical(text: &str, mut out: Vec<u8>) -> Result<Vec<u8>, CanonicalError> {
+    out.reserve(text.len());
     let mut writer = Writer {
         text,
         at: 0,
-        out: Vec::with_capacity(text.len()),
+        out,
         members: Vec::new(),
     };
     writer.skip_space();
@@ -83,7 +84,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn value(&mut self, depth: usize) -> Result<(), CanonicalError> {
         match self.peek() {
-            Some(b'"') => self.string(),
+            Some(b'"') => self.string().map(drop),
             Some(b'{') => self.object(self.deeper(depth)?),
             Some(b'[') => self.array(self.deeper(depth)?),
             Some(b'-' | b'0'..=b'9') => self.number(),

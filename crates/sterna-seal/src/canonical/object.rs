@@ -39,8 +39,7 @@ impl<'a> Writer<'a> {
 
     fn member(&mut self, depth: usize) -> Result<(), CanonicalError> {
         let start = self.out.len();
-        let name = self.read_string()?;
-        self.write_string(&name);
+        let name = self.string()?;
         self.skip_space();
         if self.peek() != Some(b':') {
             return Err(self.syntax());

@@ -5,14 +5,21 @@ use std::borrow::Cow;
 use super::{CanonicalError, Writer};
 
 impl<'a> Writer<'a> {
-    pub(super) fn string(&mut self) -> Result<(), CanonicalError> {
+    /// Respells a string, and returns what it says.
+    pub(super) fn string(&mut self) -> Result<Cow<'a, str>, CanonicalError> {
         let content = self.read_string()?;
-        self.write_string(&content);
-        Ok(())
+        self.out.push(b'"');
+        match &content {
+            // It came without escapes, and so it needs none.
+            Cow::Borrowed(plain) => self.out.extend_from_slice(plain.as_bytes()),
+            Cow::Owned(content) => self.write_content(content),
+        }
+        self.out.push(b'"');
+        Ok(content)
     }
 
     /// Reads a string and takes its escapes away, borrowing where it has none.
-    pub(super) fn read_string(&mut self) -> Result<Cow<'a, str>, CanonicalError> {
+    fn read_string(&mut self) -> Result<Cow<'a, str>, CanonicalError> {
         if self.peek() != Some(b'"') {
             return Err(self.syntax());
         }
@@ -36,8 +43,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    pub(super) fn write_string(&mut self, content: &str) {
-        self.out.push(b'"');
+    fn write_content(&mut self, content: &str) {
         let mut rest = content.as_bytes();
         while let Some(at) = rest.iter().position(|&byte| needs_escape(byte)) {
             self.out.extend_from_slice(&rest[..at]);
@@ -45,7 +51,6 @@ impl<'a> Writer<'a> {
             rest = &rest[at + 1..];
         }
         self.out.extend_from_slice(rest);
-        self.out.push(b'"');
     }
 
     /// Passes over what stands for itself, up to a quote, an escape, a control

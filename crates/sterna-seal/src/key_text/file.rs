@@ -1,10 +1,9 @@
 //! The key file: TOML that an operator can read.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
-
+use super::document::{Table, Value, tables};
 use super::moment::moment;
 use super::{KeyTextError, KeyTextFault, Keys};
 use crate::key::Key;
@@ -39,24 +38,11 @@ impl Keyring {
     /// # Ok::<(), sterna_seal::KeyTextError>(())
     /// ```
     pub fn from_toml(text: &str) -> Result<Self, KeyTextError> {
-        let document = DeTable::parse(text).map_err(|error| {
-            let at = error.span().map_or(text.len(), |span| span.start);
-            KeyTextError::new(text, at, KeyTextFault::Syntax(error.message().to_owned()))
-        })?;
         let mut keys = Keys::of(text);
-        for (name, value) in document.get_ref() {
-            let at = name.span().start;
-            if name.get_ref() != "key" {
-                return Err(keys.error(at, KeyTextFault::UnknownField));
-            }
-            let DeValue::Array(tables) = value.get_ref() else {
-                return Err(keys.error(at, KeyTextFault::NotAKey));
-            };
-            for table in tables {
-                let at = table.span().start;
-                let key = read_key(&keys, table)?;
-                keys.add(at, key)?;
-            }
+        for table in tables(text)? {
+            let at = table.at;
+            let key = read_key(&keys, table)?;
+            keys.add(at, key)?;
         }
         keys.into_ring()
     }
@@ -74,29 +60,26 @@ impl Keyring {
     }
 }
 
-fn read_key(keys: &Keys<'_>, value: &Spanned<DeValue<'_>>) -> Result<Key, KeyTextError> {
-    let DeValue::Table(fields) = value.get_ref() else {
-        return Err(keys.error(value.span().start, KeyTextFault::NotAKey));
-    };
+fn read_key(keys: &Keys<'_>, table: Table<'_>) -> Result<Key, KeyTextError> {
     let mut secret = None;
     let mut activate_at = None;
     let mut retire_at = None;
     let mut comment = None;
-    for (name, value) in fields {
-        let fault = |fault| keys.error(value.span().start, fault);
-        match name.get_ref().as_ref() {
+    for field in table.fields {
+        let fault = |fault| keys.error(field.value_at, fault);
+        match &*field.name.text {
             "secret" => {
-                let text = read_text(value).map_err(fault)?;
-                let read = SecretKey::from_base64url(text).map_err(KeyTextFault::from);
+                let text = read_text(field.value).map_err(fault)?;
+                let read = SecretKey::from_base64url(&text).map_err(KeyTextFault::from);
                 secret = Some(read.map_err(fault)?);
             }
-            "activate_at" => activate_at = Some(read_time(value).map_err(fault)?),
-            "retire_at" => retire_at = Some(read_time(value).map_err(fault)?),
-            "comment" => comment = Some(read_text(value).map_err(fault)?),
-            _ => return Err(keys.error(name.span().start, KeyTextFault::UnknownField)),
+            "activate_at" => activate_at = Some(read_time(&field.value).map_err(fault)?),
+            "retire_at" => retire_at = Some(read_time(&field.value).map_err(fault)?),
+            "comment" => comment = Some(read_text(field.value).map_err(fault)?),
+            _ => return Err(keys.error(field.name.at, KeyTextFault::UnknownField)),
         }
     }
-    let secret = secret.ok_or_else(|| keys.error(value.span().start, KeyTextFault::NoSecret))?;
+    let secret = secret.ok_or_else(|| keys.error(table.at, KeyTextFault::NoSecret))?;
     let mut key = Key::new(secret);
     if let Some(time) = activate_at {
         key = key.activating_at(time);
@@ -110,17 +93,17 @@ fn read_key(keys: &Keys<'_>, value: &Spanned<DeValue<'_>>) -> Result<Key, KeyTex
     Ok(key)
 }
 
-fn read_text<'a>(value: &'a Spanned<DeValue<'_>>) -> Result<&'a str, KeyTextFault> {
-    match value.get_ref() {
-        DeValue::String(text) => Ok(text),
-        _ => Err(KeyTextFault::NotText),
+fn read_text(value: Value<'_>) -> Result<Cow<'_, str>, KeyTextFault> {
+    match value {
+        Value::Text(text) => Ok(text),
+        Value::Other | Value::Time(_) => Err(KeyTextFault::NotText),
     }
 }
 
-fn read_time(value: &Spanned<DeValue<'_>>) -> Result<UnixMillis, KeyTextFault> {
-    match value.get_ref() {
-        DeValue::Datetime(written) => moment(written),
-        _ => Err(KeyTextFault::NotATime),
+fn read_time(value: &Value<'_>) -> Result<UnixMillis, KeyTextFault> {
+    match value {
+        Value::Time(written) => moment(written),
+        Value::Other | Value::Text(_) => Err(KeyTextFault::NotATime),
     }
 }
 

@@ -2,6 +2,7 @@
 //! an environment variable.
 
 mod compact;
+mod document;
 mod file;
 mod moment;
 

@@ -1,8 +1,10 @@
 //! An operator looks into a token that a user has sent in.
 
-use sterna_seal::{Key, Keyring, OpenError, Principal, Realm, Target};
+use sterna_seal::{Draft, Key, Keyring, OpenError, Principal, Realm, Target};
 
-use crate::stage::{HOUR, MINUTE, NOW, Request, earlier, later, ring, seal, secret};
+use crate::stage::{
+    Counting, HOUR, MINUTE, NOW, Request, earlier, flow, later, ring, seal, secret,
+};
 
 fn realm() -> Realm {
     Realm::new("https://tools.example", Some("acme"))
@@ -25,6 +27,21 @@ fn it_tells_what_a_token_is_tied_to() {
         ..alice
     };
     assert!(!seen.is_of_request(&other.binding()));
+}
+
+#[test]
+fn a_token_of_nobody_is_seen_to_be_nobodys() {
+    let ring = ring("a");
+    let request = Request {
+        principal: Principal::ANONYMOUS,
+        ..Request::by_alice()
+    };
+    let draft = Draft::new(flow(), b"state");
+    let sealed = ring.seal(&draft, &request.binding(), NOW, &mut Counting::default());
+    let seen = ring.inspect(&sealed.unwrap().token, &realm()).unwrap();
+    assert!(!seen.is_named);
+    assert!(seen.is_of_principal(&Principal::ANONYMOUS));
+    assert!(!seen.is_of_principal(&Request::by_alice().principal));
 }
 
 #[test]

@@ -108,7 +108,6 @@ fn a_token_shows_only_the_padded_size_of_its_payload() {
             2006,
             2091,
             2177,
-            2262,
         ]
     "#]]
     .assert_debug_eq(&lengths);

@@ -1,6 +1,7 @@
 //! What a server and an operator can rely on.
 #![cfg(test)]
 
+mod binding;
 mod budget;
 mod golden;
 mod inspect;

@@ -1,8 +1,6 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin as Pinned;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -20,8 +18,6 @@ use super::question::Question;
 #[must_use = "a question is asked when it is awaited"]
 pub struct Ask<'a, T> {
     waiting: Waiting<'a, T>,
-    /// Tells the question, which sits inside the flow, that there is one.
-    has_fallback: Arc<AtomicBool>,
     fallback: Option<T>,
 }
 
@@ -33,13 +29,9 @@ enum Waiting<'a, T> {
 }
 
 impl<'a, T: Send + 'static> Ask<'a, T> {
-    pub(super) fn new(
-        ask: sterna_flow::Ask<'a, Question<T>>,
-        has_fallback: Arc<AtomicBool>,
-    ) -> Self {
+    pub(super) fn new(ask: sterna_flow::Ask<'a, Question<T>>) -> Self {
         Self {
             waiting: Waiting::Patient(ask),
-            has_fallback,
             fallback: None,
         }
     }
@@ -47,7 +39,6 @@ impl<'a, T: Send + 'static> Ask<'a, T> {
     pub(super) fn never() -> Self {
         Self {
             waiting: Waiting::Never,
-            has_fallback: Arc::default(),
             fallback: None,
         }
     }
@@ -71,8 +62,12 @@ impl<'a, T: Send + 'static> Ask<'a, T> {
     }
 
     /// Goes on with [`Refused::CannotAsk`] if the client cannot be asked.
-    pub fn or_deny(self) -> Self {
-        self.has_fallback.store(true, Ordering::Relaxed);
+    pub fn or_deny(mut self) -> Self {
+        match &mut self.waiting {
+            Waiting::Patient(ask) => ask.question_mut().has_fallback = true,
+            Waiting::Within(ask) => ask.question_mut().has_fallback = true,
+            Waiting::Never => {}
+        }
         self
     }
 

@@ -127,8 +127,7 @@ impl<'a> Cx<'a> {
     #[track_caller]
     fn put<T: Send + 'static>(&self, key: &str, subject: Subject<T>) -> Ask<'a, T> {
         let question = Question::new(subject, self.request.clone());
-        let fallback = question.fallback();
-        Ask::new(self.flow.ask(key, question), fallback)
+        Ask::new(self.flow.ask(key, question))
     }
 
     /// A context whose names are apart from all others, for one row of a loop or

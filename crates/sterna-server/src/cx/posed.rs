@@ -1,6 +1,5 @@
 //! Questions on their way from a handler to whoever brings them to the client.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -24,7 +23,8 @@ pub(crate) struct Posed(Mutex<Table>);
 #[derive(Default)]
 struct Table {
     count: u64,
-    waiting: HashMap<u64, Envelope>,
+    /// The last one is the next to be taken, as a rule.
+    waiting: Vec<(u64, Box<Envelope>)>,
 }
 
 impl Posed {
@@ -33,20 +33,39 @@ impl Posed {
         let mut table = self.table();
         let number = table.count;
         table.count += 1;
-        table.waiting.insert(number, envelope);
-        Bytes::copy_from_slice(&number.to_be_bytes())
+        table.waiting.push((number, Box::new(envelope)));
+        match usize::try_from(number).ok().and_then(|at| SHORT.get(at)) {
+            Some(short) => Bytes::from_static(std::slice::from_ref(short)),
+            None => Bytes::copy_from_slice(&number.to_be_bytes()),
+        }
     }
 
     /// The question known by `bytes`, once.
-    pub(crate) fn take(&self, bytes: &[u8]) -> Option<Envelope> {
-        let number = u64::from_be_bytes(bytes.try_into().ok()?);
-        self.table().waiting.remove(&number)
+    pub(crate) fn take(&self, bytes: &[u8]) -> Option<Box<Envelope>> {
+        let number = match bytes {
+            [short] => u64::from(*short),
+            _ => u64::from_be_bytes(bytes.try_into().ok()?),
+        };
+        let waiting = &mut self.table().waiting;
+        let at = waiting.iter().rposition(|(known, _)| *known == number)?;
+        Some(waiting.swap_remove(at).1)
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// The first numbers, which need no memory of their own.
+static SHORT: [u8; 256] = {
+    let mut numbers = [0; 256];
+    let mut number: u8 = 0;
+    while number < u8::MAX {
+        number += 1;
+        numbers[number as usize] = number;
+    }
+    numbers
+};
 
 #[cfg(test)]
 mod tests {
@@ -64,6 +83,23 @@ mod tests {
         assert!(posed.take(&one).unwrap().has_fallback);
         assert!(posed.take(&one).is_none());
         assert!(posed.take(b"!").is_none());
+        assert!(posed.table().waiting.is_empty());
+    }
+
+    #[test]
+    fn a_question_is_known_by_its_own_bytes_however_many_there_are() {
+        let posed = Posed::default();
+        let envelope = |number: usize| Envelope {
+            request: InputRequest::list_roots(),
+            has_fallback: number.is_multiple_of(2),
+        };
+        let known: Vec<_> = (0..600).map(|number| posed.put(envelope(number))).collect();
+        for (number, bytes) in known.iter().enumerate() {
+            assert_eq!(
+                posed.take(bytes).unwrap().has_fallback,
+                number.is_multiple_of(2)
+            );
+        }
         assert!(posed.table().waiting.is_empty());
     }
 }

@@ -1,7 +1,6 @@
 //! Questions as the flow knows them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
@@ -21,7 +20,8 @@ use crate::form::Form;
 /// A question whose good answer becomes a `T`.
 pub(crate) struct Question<T> {
     subject: Subject<T>,
-    has_fallback: Arc<AtomicBool>,
+    /// Whether the handler can go on if the client cannot be asked.
+    pub(super) has_fallback: bool,
     /// Of the handler that asks.
     request: Request,
 }
@@ -32,6 +32,7 @@ pub(super) enum Subject<T> {
     /// replay that is never.
     Form {
         form: Arc<Form>,
+        /// Empty if the form has names of its own.
         key: String,
         message: String,
         read: ReadForm<T>,
@@ -49,9 +50,10 @@ type Read<T> = Result<Result<T, Refused>, Rejected>;
 impl<T: DeserializeOwned> Subject<T> {
     /// Shows `form` under `key` and reads what is filled in.
     pub(super) fn form(form: Arc<Form>, key: &str, message: String) -> Self {
+        let key = if form.needs_key() { key } else { "" };
         Self::Form {
-            form,
             key: key.to_owned(),
+            form,
             message,
             read: Form::read,
         }
@@ -110,13 +112,9 @@ impl<T> Question<T> {
     pub(super) fn new(subject: Subject<T>, request: Request) -> Self {
         Self {
             subject,
-            has_fallback: Arc::default(),
+            has_fallback: false,
             request,
         }
-    }
-
-    pub(super) fn fallback(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.has_fallback)
     }
 }
 
@@ -128,15 +126,11 @@ impl<T> sterna_flow::Question for Question<T> {
             Subject::Form {
                 form, key, message, ..
             } => {
-                let (mark, field) = form.mark(key);
                 let message = match pin {
                     Pin::Schema => "",
                     _ => message,
                 };
-                // Where the form says all, nothing more is hashed.
-                let parts: [&[u8]; 3] = [mark, message.as_bytes(), field.as_bytes()];
-                let count = if field.is_empty() { 2 } else { 3 };
-                Fingerprint::of(digest, &parts[..count])
+                form.fingerprint(key, message)
             }
             Subject::Whole(request, _) => {
                 // Our types write one value in one way, so their text will do.
@@ -160,7 +154,7 @@ impl<T> sterna_flow::Question for Question<T> {
         }
         self.request.posed().put(Envelope {
             request,
-            has_fallback: self.has_fallback.load(Ordering::Relaxed),
+            has_fallback: self.has_fallback,
         })
     }
 

@@ -33,37 +33,47 @@ pub(super) async fn connection<E: Endpoint>(
     let timeouts = &shared.config.timeouts;
     let pulse = Pulse::new(clock::now());
     let socket = Socket::new(stream, Arc::clone(&pulse));
-    let visit = Visit {
+    let visit = Arc::new(Visit {
         peer: Some(peer),
         bound,
         pulse: Some(Arc::clone(&pulse)),
-    };
+        ..Visit::default()
+    });
     let service = service_fn(|request| {
-        let (shared, visit) = (Arc::clone(&shared), visit.clone());
-        async move { Ok::<_, Infallible>(shared.answer(request, visit).await) }
+        let (shared, visit) = (Arc::clone(&shared), Arc::clone(&visit));
+        async move { Ok::<_, Infallible>(shared.answer(request, &visit).await) }
     });
     let builder = protocol(shared.config.limits.head_bytes, timeouts.keep_alive);
     let mut http = pin!(builder.serve_connection(socket, service));
     let mut leaving = pin!(shared.closing.begun());
     let (mut told, mut let_go) = (false, false);
     let mut timer = pin!(sleep_until((clock::now() + timeouts.head).into()));
+    // A task keeps its waker: whoever has been polled once knows whom to wake.
+    let (mut listens, mut is_set) = (false, false);
     poll_fn(|cx| {
         loop {
             if http.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(());
             }
-            if !told && leaving.as_mut().poll(cx).is_ready() {
-                told = true;
-                http.as_mut().graceful_shutdown();
-                continue;
+            if !told && (!listens || shared.closing.has_begun()) {
+                listens = true;
+                if leaving.as_mut().poll(cx).is_ready() {
+                    told = true;
+                    http.as_mut().graceful_shutdown();
+                    continue;
+                }
             }
-            let fired = timer.as_mut().poll(cx).is_ready();
+            let fired = match std::mem::replace(&mut is_set, true) {
+                true => timer.is_elapsed(),
+                false => timer.as_mut().poll(cx).is_ready(),
+            };
             if !fired && !pulse.is_pressing() {
                 return Poll::Pending;
             }
             match pulse.condition(timeouts, clock::now()) {
                 Condition::Well(due) if fired || timer.deadline() > due.into() => {
                     timer.as_mut().reset(due.into());
+                    is_set = false;
                 }
                 Condition::Well(_) => return Poll::Pending,
                 Condition::Unused if let_go => return Poll::Ready(()),
@@ -71,6 +81,7 @@ pub(super) async fn connection<E: Endpoint>(
                     let_go = true;
                     http.as_mut().graceful_shutdown();
                     timer.as_mut().reset((clock::now() + timeouts.write).into());
+                    is_set = false;
                 }
                 Condition::Stuck(why) => {
                     shared.numbers.cut(why);

@@ -15,7 +15,8 @@ use crate::auth::Caller;
 #[derive(Clone, Debug)]
 pub struct Pass {
     caller: Caller,
-    rules: Option<(Payer, Arc<Rules>)>,
+    address: Option<IpAddr>,
+    rules: Option<Arc<Rules>>,
 }
 
 impl Pass {
@@ -25,15 +26,16 @@ impl Pass {
     pub fn unlimited(caller: Caller) -> Self {
         Self {
             caller,
+            address: None,
             rules: None,
         }
     }
 
     pub(super) fn new(caller: Caller, address: Option<IpAddr>, rules: &Arc<Rules>) -> Self {
-        let payer = rules.rates().payer(caller.principal(), address);
         Self {
             caller,
-            rules: Some((payer, Arc::clone(rules))),
+            address,
+            rules: Some(Arc::clone(rules)),
         }
     }
 
@@ -46,7 +48,7 @@ impl Pass {
     /// Whether lists leave out what the caller may not use.
     pub(crate) fn hides(&self) -> bool {
         let rules = self.rules.as_ref();
-        rules.is_some_and(|(_, rules)| rules.gate().hides())
+        rules.is_some_and(|rules| rules.gate().hides())
     }
 
     /// What the request came over, in OpenTelemetry's words.
@@ -64,7 +66,7 @@ impl Pass {
     /// A [`Refusal`] whose answer names every scope the request needs, so that
     /// the client can get them in one go.
     pub fn may(&self, method: &str, name: Option<&str>) -> Result<(), Refusal> {
-        let Some((_, rules)) = &self.rules else {
+        let Some(rules) = &self.rules else {
             return Ok(());
         };
         rules.check(&self.caller, method, name)
@@ -77,22 +79,26 @@ impl Pass {
     /// [`Refusal::Throttled`] when the caller has had itself asked too often:
     /// do not ask.
     pub fn charge_questions(&self, count: u32, now: Instant) -> Result<(), Refusal> {
-        let Some((payer, rules)) = &self.rules else {
+        let Some(rules) = &self.rules else {
             return Ok(());
         };
         rules
             .rates()
-            .charge_questions(*payer, count, now)
+            .charge_questions(self.payer(), count, now)
             .map_err(|retry_after| Refusal::Throttled { retry_after })
     }
 
     pub(super) fn charge_call(&self, now: Instant) -> Result<(), Refusal> {
-        let Some((payer, rules)) = &self.rules else {
+        let Some(rules) = &self.rules else {
             return Ok(());
         };
         rules
             .rates()
-            .charge_call(*payer, now)
+            .charge_call(self.payer(), now)
             .map_err(|retry_after| Refusal::Throttled { retry_after })
+    }
+
+    fn payer(&self) -> Payer<'_> {
+        Payer::new(self.caller.principal(), self.address)
     }
 }

@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
@@ -47,12 +47,14 @@ pub(super) struct Shared<E> {
     pub(super) closing: Shutdown,
 }
 
-/// How a request came to us.
-#[derive(Clone, Debug, Default)]
+/// How requests came to us: those of one connection, or a single one.
+#[derive(Debug, Default)]
 pub(super) struct Visit {
     pub(super) peer: Option<SocketAddr>,
     pub(super) bound: Option<SocketAddr>,
     pub(super) pulse: Option<Arc<Pulse>>,
+    /// The `Host` under which the first request was let in.
+    pub(super) host: OnceLock<Box<[u8]>>,
 }
 
 impl<E: Endpoint> Shared<E> {
@@ -96,7 +98,7 @@ impl<E: Endpoint> Shared<E> {
     pub(super) async fn answer<B: Body>(
         &self,
         request: Request<B>,
-        visit: Visit,
+        visit: &Visit,
     ) -> Response<EdgeBody> {
         let start = clock::now();
         let (head, body) = request.into_parts();
@@ -105,7 +107,7 @@ impl<E: Endpoint> Shared<E> {
         let (result, page) = match self.screen(&head) {
             Ok(page) => {
                 let page = page.cloned();
-                let served = self.serve(head, body.as_mut(), &visit, start, page.as_ref());
+                let served = self.serve(head, body.as_mut(), visit, start, page.as_ref());
                 let served = guarded(pin!(served)).await;
                 (served.unwrap_or(Err(Refusal::Panicked)), page)
             }
@@ -154,7 +156,14 @@ impl<E: Endpoint> Shared<E> {
         if let Some(response) = self.probe(&head, start).await? {
             return Ok(response);
         }
-        self.access.host(&head, visit.bound)?;
+        // What was judged once on a connection need not be taken apart again.
+        let host = only_host(&head);
+        if host.is_none() || visit.host.get().map(|known| &**known) != host {
+            self.access.host(&head, visit.bound)?;
+            if let Some(host) = host {
+                visit.host.get_or_init(|| host.into());
+            }
+        }
         if let Some(response) = self.describe(&head)? {
             return Ok(response);
         }
@@ -300,6 +309,14 @@ impl<E: Endpoint> Shared<E> {
             Err(Refusal::NotAcceptable)
         }
     }
+}
+
+/// The `Host` of a request that names its host nowhere else.
+fn only_host(head: &Parts) -> Option<&[u8]> {
+    let mut values = head.headers.get_all(HOST).iter();
+    let host = values.next()?.as_bytes();
+    let is_only = values.next().is_none() && head.uri.authority().is_none();
+    is_only.then_some(host)
 }
 
 fn only_reading(head: &Parts) -> Result<(), Refusal> {

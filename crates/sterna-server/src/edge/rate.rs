@@ -11,13 +11,21 @@ use super::config::{Rate, Rates};
 use crate::auth::Principal;
 
 /// Whose allowance is charged.
-///
-/// A keyed hash: a table of them holds no name, and nobody can aim for
-/// another's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Payer {
-    Anonymous(u64),
-    Named(u64),
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Payer<'a> {
+    Anonymous(Option<IpAddr>),
+    Named(&'a Principal),
+}
+
+impl<'a> Payer<'a> {
+    /// Who has no name pays as whoever calls from the same address.
+    pub(crate) fn new(principal: &'a Principal, address: Option<IpAddr>) -> Self {
+        if principal.is_anonymous() {
+            Self::Anonymous(address)
+        } else {
+            Self::Named(principal)
+        }
+    }
 }
 
 /// The allowances of all callers.
@@ -51,40 +59,41 @@ impl RateLimits {
         }
     }
 
-    pub(crate) fn payer(&self, principal: &Principal, address: Option<IpAddr>) -> Payer {
-        if principal.is_anonymous() {
-            Payer::Anonymous(self.hasher.hash_one(address))
-        } else {
-            Payer::Named(self.hasher.hash_one(principal))
-        }
-    }
-
     /// Takes one call; refused, says how long to wait.
-    pub(crate) fn charge_call(&self, payer: Payer, now: Instant) -> Result<(), Duration> {
-        self.calls.charge(payer, 1, now)
+    pub(crate) fn charge_call(&self, payer: Payer<'_>, now: Instant) -> Result<(), Duration> {
+        self.charge(&self.calls, payer, 1, now)
     }
 
     /// Takes `count` questions; refused, says how long to wait.
     pub(crate) fn charge_questions(
         &self,
-        payer: Payer,
+        payer: Payer<'_>,
         count: u32,
         now: Instant,
     ) -> Result<(), Duration> {
-        self.questions.charge(payer, count, now)
+        self.charge(&self.questions, payer, count, now)
     }
-}
 
-impl Pair {
-    fn charge(&self, payer: Payer, cost: u32, now: Instant) -> Result<(), Duration> {
-        let (buckets, key) = match payer {
-            Payer::Anonymous(key) => (&self.anonymous, key),
-            Payer::Named(key) => (&self.named, key),
+    fn charge(
+        &self,
+        pair: &Pair,
+        payer: Payer<'_>,
+        cost: u32,
+        now: Instant,
+    ) -> Result<(), Duration> {
+        let buckets = match payer {
+            Payer::Anonymous(_) => &pair.anonymous,
+            Payer::Named(_) => &pair.named,
         };
-        match buckets {
-            Some(buckets) => buckets.charge(key, cost, now),
-            None => Ok(()),
-        }
+        let Some(buckets) = buckets else {
+            return Ok(());
+        };
+        // A keyed hash: a table of them holds no name, and nobody can aim for another's.
+        let key = match payer {
+            Payer::Anonymous(address) => self.hasher.hash_one(address),
+            Payer::Named(principal) => self.hasher.hash_one(principal),
+        };
+        buckets.charge(key, cost, now)
     }
 }
 
@@ -240,9 +249,10 @@ mod tests {
         };
         let start = clock::now();
         let limits = RateLimits::new(&rates, start);
-        let home = limits.payer(&Principal::anonymous(), Some([127, 0, 0, 1].into()));
-        let away = limits.payer(&Principal::anonymous(), Some([127, 0, 0, 2].into()));
-        let named = limits.payer(&Principal::named("a", "b"), Some([127, 0, 0, 1].into()));
+        let (nobody, somebody) = (Principal::anonymous(), Principal::named("a", "b"));
+        let home = Payer::new(&nobody, Some([127, 0, 0, 1].into()));
+        let away = Payer::new(&nobody, Some([127, 0, 0, 2].into()));
+        let named = Payer::new(&somebody, Some([127, 0, 0, 1].into()));
         for payer in [home, away, named] {
             assert_eq!(limits.charge_call(payer, start), Ok(()));
             assert_eq!(limits.charge_call(payer, start), Err(SECOND));

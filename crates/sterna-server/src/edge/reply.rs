@@ -55,7 +55,7 @@ fn stream(body: EdgeBody) -> Response<EdgeBody> {
 /// Runs a call and gives its answer the shape it needs.
 ///
 /// A call that ends without having said anything is answered by `plain`. One
-/// that puts something into the outbox of `inbox`, or takes longer than
+/// that puts something into the outbox of `inbox`, if it has one, or takes longer than
 /// `patience`, becomes an event stream that owns the call, and `last` frames
 /// its result as the last event. A stream carries keep-alive comments, which is
 /// what a slow call needs to get past proxies.
@@ -90,7 +90,7 @@ fn stream(body: EdgeBody) -> Response<EdgeBody> {
 /// ```
 pub async fn running<F>(
     mut call: Pin<Box<F>>,
-    inbox: Inbox,
+    inbox: impl Into<Option<Inbox>>,
     patience: Duration,
     plain: impl FnOnce(F::Output) -> Response<EdgeBody> + Send,
     last: impl FnOnce(F::Output) -> Bytes + Send + 'static,
@@ -98,12 +98,13 @@ pub async fn running<F>(
 where
     F: Future<Output: Send> + Send + ?Sized + 'static,
 {
+    let inbox = inbox.into();
     let mut timer = pin!(None::<Sleep>);
     let first = poll_fn(|cx| {
         if let Poll::Ready(result) = call.as_mut().poll(cx) {
             return Poll::Ready(First::Result(result));
         }
-        if let Poll::Ready(Some(event)) = inbox.poll_event(cx) {
+        if let Some(event) = said(inbox.as_ref(), cx) {
             return Poll::Ready(First::Event(Some(event)));
         }
         if timer.is_none() {
@@ -117,7 +118,7 @@ where
     })
     .await;
     match first {
-        First::Result(result) if inbox.is_empty() => plain(result),
+        First::Result(result) if inbox.as_ref().is_none_or(Inbox::is_empty) => plain(result),
         First::Result(result) => events(Speaking::<F, _> {
             call: None,
             result: Some(result),
@@ -145,8 +146,16 @@ struct Speaking<F: Future + ?Sized, L> {
     call: Option<Pin<Box<F>>>,
     result: Option<F::Output>,
     event: Option<Bytes>,
-    inbox: Inbox,
+    inbox: Option<Inbox>,
     last: Option<L>,
+}
+
+/// What has been said so far and not been read.
+fn said(inbox: Option<&Inbox>, cx: &mut Context<'_>) -> Option<Bytes> {
+    match inbox?.poll_event(cx) {
+        Poll::Ready(event) => event,
+        Poll::Pending => None,
+    }
 }
 
 impl<F: Future + ?Sized, L> Unpin for Speaking<F, L> {}
@@ -166,7 +175,7 @@ where
             self.result = Some(result);
             self.call = None;
         }
-        if let Poll::Ready(Some(event)) = self.inbox.poll_event(cx) {
+        if let Some(event) = said(self.inbox.as_ref(), cx) {
             return Poll::Ready(Some(event));
         }
         if self.call.is_some() {

@@ -106,7 +106,7 @@ where
             peer,
             ..Visit::default()
         };
-        Box::pin(async move { Ok(shared.answer(request, visit).await) })
+        Box::pin(async move { Ok(shared.answer(request, &visit).await) })
     }
 }
 

@@ -5,7 +5,7 @@
 //! program runs, so it is derived once.
 
 use std::any::TypeId;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use super::{Form, NotAForm};
 
 /// Grows with the types of the program, which no peer can add to.
-static KNOWN: LazyLock<RwLock<HashMap<TypeId, Arc<Form>>>> = LazyLock::new(RwLock::default);
+static KNOWN: LazyLock<RwLock<BTreeMap<TypeId, Arc<Form>>>> = LazyLock::new(RwLock::default);
 
 impl Form {
     /// The form of `T`, derived the first time it is asked for.

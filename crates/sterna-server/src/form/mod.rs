@@ -5,21 +5,27 @@ mod known;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod worded;
 
 use std::any::type_name;
 
 use ring::digest::{SHA256, digest};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use sterna_flow::Fingerprint;
 use sterna_protocol::elicitation::{AnswerError, ElicitContent, FormSchema, PrimitiveSchema};
 use thiserror::Error;
 
+use crate::server::sha256;
+use worded::Worded;
+
 /// The form of a Rust type: a struct has one field per member, anything else
 /// that fits into one field is a form of one field.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Form {
     fields: Fields,
     mark: [u8; 16],
+    worded: Worded,
 }
 
 #[derive(Clone, Debug)]
@@ -49,7 +55,11 @@ impl Form {
         let text = serde_json::to_vec(&fields.schema("")).expect("a schema has string keys only");
         let mut mark = [0; 16];
         mark.copy_from_slice(&digest(&SHA256, &text).as_ref()[..16]);
-        Ok(Self { fields, mark })
+        Ok(Self {
+            fields,
+            mark,
+            worded: Worded::default(),
+        })
     }
 
     /// The schema to send for a question under `key`.
@@ -57,13 +67,21 @@ impl Form {
         self.fields.schema(key)
     }
 
-    /// A hash of the form, and what else tells the schemas it sends apart: two
-    /// questions of equal marks show the same form.
-    pub(crate) fn mark<'a>(&'a self, key: &'a str) -> (&'a [u8; 16], &'a str) {
-        match self.fields {
-            Fields::Many(_) => (&self.mark, ""),
-            Fields::One { .. } => (&self.mark, key),
-        }
+    /// What tells its question under `key`, in the words of `message`, from all
+    /// others.
+    pub(crate) fn fingerprint(&self, key: &str, message: &str) -> Fingerprint {
+        // Where the form says all, nothing more is hashed.
+        let field = if self.needs_key() { key } else { "" };
+        self.worded.fingerprint(message, field, || {
+            let parts: [&[u8]; 3] = [&self.mark, message.as_bytes(), field.as_bytes()];
+            let count = if field.is_empty() { 2 } else { 3 };
+            Fingerprint::of(&sha256, &parts[..count])
+        })
+    }
+
+    /// Whether the question's key is the name of its only field.
+    pub(crate) fn needs_key(&self) -> bool {
+        matches!(self.fields, Fields::One { .. })
     }
 
     /// Checks an accepted answer against the schema that was sent for `key`,

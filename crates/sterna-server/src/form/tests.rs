@@ -154,14 +154,14 @@ fn an_answer_is_read_back_as_its_type() {
 }
 
 #[test]
-fn forms_of_equal_marks_are_shown_alike() {
+fn forms_of_equal_fingerprints_are_shown_alike() {
     let profile = Form::of::<Profile>().unwrap();
-    assert_eq!(profile.mark("a"), profile.mark("b"));
+    assert_eq!(profile.fingerprint("a", "?"), profile.fingerprint("b", "?"));
     assert_eq!(profile.schema("a"), profile.schema("b"));
     let colour = Form::of::<Colour>().unwrap();
-    assert_ne!(colour.mark("a"), colour.mark("b"));
+    assert_ne!(colour.fingerprint("a", "?"), colour.fingerprint("b", "?"));
     let other = Form::of::<Channel>().unwrap();
     let maybe = Form::of::<Option<Colour>>().unwrap();
-    assert_ne!(colour.mark("a"), other.mark("a"));
-    assert_ne!(colour.mark("a"), maybe.mark("a"));
+    assert_ne!(colour.fingerprint("a", "?"), other.fingerprint("a", "?"));
+    assert_ne!(colour.fingerprint("a", "?"), maybe.fingerprint("a", "?"));
 }

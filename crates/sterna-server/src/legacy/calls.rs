@@ -72,7 +72,7 @@ pub(super) async fn run<T: MayFail + Serialize + Send + 'static>(
         posed: Posed::default(),
     });
     let (method, name) = (wanted.target.method, wanted.target.name.clone());
-    let round = Round {
+    let round = Box::new(Round {
         core: Arc::clone(&core),
         request,
         target: wanted.target,
@@ -81,7 +81,7 @@ pub(super) async fn run<T: MayFail + Serialize + Send + 'static>(
         state: None,
         traceparent,
         shutdown: post.shutdown,
-    };
+    });
     let playing = round.play_live(&wanted.way, &line);
     let playing = tokio::time::timeout_at(post.deadline.into(), playing);
     let outcome = tokio::select! {
@@ -122,7 +122,9 @@ pub(super) fn finish_tool(
     name: &str,
     result: &mut CallToolResult,
 ) -> Result<(), Failure> {
-    keep_promise(core, name, result)?;
+    if let Some(tool) = core.offers.tools.get(name) {
+        keep_promise(tool, result)?;
+    }
     only_objects(result);
     Ok(())
 }

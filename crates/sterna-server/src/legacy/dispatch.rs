@@ -120,7 +120,8 @@ async fn answer(post: Post, id: RequestId, request: ClientRequest) -> Option<Ans
                 Ok(task) => task,
                 Err(failure) => return Some(calls::refused(id, failure)),
             };
-            let wanted = Wanted::tool(&core, params.name, params.arguments);
+            let tool = core.offers.tools.get(&params.name).map(|tool| &**tool);
+            let wanted = Wanted::tool(&core, tool, params.name, params.arguments);
             let Some(task) = task else {
                 return calls::run(post, id, wanted, params.meta, calls::finish_tool).await;
             };

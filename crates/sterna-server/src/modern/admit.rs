@@ -1,5 +1,7 @@
 //! Whether a request may come in at all, in the order the spec wants.
 
+use std::sync::Arc;
+
 use http::HeaderMap;
 use serde::Deserialize;
 use sterna_protocol::http::{HeaderMismatch, MCP_PROTOCOL_VERSION, RequestHeaders, mirrored_name};
@@ -11,18 +13,20 @@ use sterna_protocol::version::ProtocolVersion;
 
 use crate::core::Core;
 use crate::failure::Failure;
+use crate::offer::ToolEntry;
 
-/// Checks a request that could be read.
+/// Checks a request that could be read, and finds the tool that it calls, so
+/// that nobody after it has to.
 pub(super) fn check(
     core: &Core,
-    request: &Request<'_, ClientRequest>,
+    request: &Request<'_, Box<ClientRequest>>,
     headers: &HeaderMap,
-) -> Result<(), Failure> {
+) -> Result<Option<Arc<ToolEntry>>, Failure> {
     let meta = meta(&request.params)?;
     let version = &meta.protocol_version;
     check_version(version, headers)?;
     check_level(meta)?;
-    let name = match &request.params {
+    let name = match &*request.params {
         ClientRequest::CallTool(params) => Some(params.name.as_str()),
         ClientRequest::GetPrompt(params) => Some(params.name.as_str()),
         ClientRequest::ReadResource(params) => Some(params.uri.as_str()),
@@ -31,15 +35,17 @@ pub(super) fn check(
     RequestHeaders::new(version.as_str(), &request.method, name)
         .check(headers)
         .map_err(Failure::Header)?;
-    if let ClientRequest::CallTool(params) = &request.params
-        && let Some(tool) = core.offers.tools.get(&params.name)
-    {
-        // HTTP-S14 to HTTP-S19
-        tool.headers
-            .check(params.arguments.as_ref(), headers)
-            .map_err(Failure::Header)?;
-    }
-    Ok(())
+    let ClientRequest::CallTool(params) = &*request.params else {
+        return Ok(None);
+    };
+    let Some(tool) = core.offers.tools.get(&params.name) else {
+        return Ok(None);
+    };
+    // HTTP-S14 to HTTP-S19
+    tool.headers
+        .check(params.arguments.as_ref(), headers)
+        .map_err(Failure::Header)?;
+    Ok(Some(Arc::clone(tool)))
 }
 
 /// Finds out what is wrong with a request that could not be read: the earliest

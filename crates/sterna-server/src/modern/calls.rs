@@ -3,7 +3,6 @@
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
-use http::Response;
 use serde::Serialize;
 use sterna_protocol::input::{InputResponses, RequestState};
 use sterna_protocol::jsonrpc::RequestId;
@@ -12,65 +11,70 @@ use sterna_protocol::prompt::GetPromptRequestParams;
 use sterna_protocol::resource::ReadResourceRequestParams;
 use sterna_protocol::tool::{CallToolRequestParams, CallToolResult};
 
-use super::outcome::{Finish, MayFail, early, serve};
+use super::outcome::{MayFail, early, serve};
 use super::promise::{finish_resource, keep_promise};
+use super::served::Served;
 use super::write::Answer;
 use crate::call::{Becoming, Facts, Request};
 use crate::core::Core;
 use crate::cx::Posed;
-use crate::edge::{EdgeBody, Inbound, reply};
+use crate::edge::{Inbound, reply};
 use crate::failure::Failure;
+use crate::offer::ToolEntry;
 use crate::rounds::{Reporter, Round, Wanted};
 use crate::tasks::{self, Opening, Wish};
 use crate::telemetry::Operation;
 
-pub(super) async fn tool(
+pub(super) fn tool(
     core: Arc<Core>,
     inbound: Inbound,
     id: RequestId,
     params: CallToolRequestParams,
-) -> Response<EdgeBody> {
-    let wanted = match Wanted::tool(&core, params.name, params.arguments) {
+    entry: Option<Arc<ToolEntry>>,
+) -> Served {
+    let wanted = match Wanted::tool(&core, entry.as_deref(), params.name, params.arguments) {
         Ok(wanted) => wanted,
         Err(failure) => {
             let answer = early::<CallToolResult>(&core, &inbound.pass, id, &params.meta, failure);
-            return answer.plain(inbound.accepts);
+            return Served::Now(answer.plain(inbound.accepts));
         }
     };
-    let plan = core.offers.tools.get(&wanted.target.name);
-    let plan = plan.map_or_else(Default::default, |entry| entry.task);
+    let plan = entry
+        .as_ref()
+        .map_or_else(Default::default, |entry| entry.task);
     let capabilities = &params.meta.client_capabilities;
     let wish = match tasks::wish(&core, plan.mode, capabilities, &params.extra) {
         Ok(wish) => wish,
         Err(failure) => {
             let answer = early::<CallToolResult>(&core, &inbound.pass, id, &params.meta, failure);
-            return answer.plain(inbound.accepts);
+            return Served::Now(answer.plain(inbound.accepts));
         }
     };
     if let Some(wish) = wish
         && params.request_state.is_none()
         && !plan.asks_first
-        && let Some(tasks) = &core.tasks
+        && let Some(tasks) = core.tasks.clone()
     {
         let tool = Some(wanted.target.name.as_str());
         let version = &params.meta.protocol_version;
         let mut operation =
             Operation::begin(&core, &inbound.pass, "tools/call", tool, &id, version);
-        let opening = Opening {
-            caller: inbound.pass.caller(),
-            meta: params.meta,
-            tool: &wanted.target.name,
-            arguments: wanted.input,
-            ttl: wish.ttl,
-            begun: None,
-        };
-        // Boxed: few calls create one, and it would make all others as large.
-        let answer = match Box::pin(tasks.create(&core, opening, wish)).await {
-            Ok(created) => Answer::done(id, &created),
-            Err(failure) => Answer::failed(Some(&id), &failure),
-        };
-        operation.end(answer.ended());
-        return answer.plain(inbound.accepts);
+        return Served::later(async move {
+            let opening = Opening {
+                caller: inbound.pass.caller(),
+                meta: params.meta,
+                tool: &wanted.target.name,
+                arguments: wanted.input,
+                ttl: wish.ttl,
+                begun: None,
+            };
+            let answer = match tasks.create(&core, opening, wish).await {
+                Ok(created) => Answer::done(id, &created),
+                Err(failure) => Answer::failed(Some(&id), &failure),
+            };
+            operation.end(answer.ended());
+            answer.plain(inbound.accepts)
+        });
     }
     let sent = Sent {
         meta: params.meta,
@@ -78,18 +82,19 @@ pub(super) async fn tool(
         state: params.request_state,
         wish,
     };
-    run(core, inbound, id, Ok(wanted), sent, |core, name, result| {
-        keep_promise(core, name, result)
-    })
-    .await
+    let finish = move |_: &Core, result: &mut CallToolResult| match &entry {
+        Some(tool) => keep_promise(tool, result),
+        None => Ok(()),
+    };
+    run(core, inbound, id, Ok(wanted), sent, finish)
 }
 
-pub(super) async fn prompt(
+pub(super) fn prompt(
     core: Arc<Core>,
     inbound: Inbound,
     id: RequestId,
     params: GetPromptRequestParams,
-) -> Response<EdgeBody> {
+) -> Served {
     let wanted = Wanted::prompt(&core, params.name, params.arguments);
     let sent = Sent {
         meta: params.meta,
@@ -97,15 +102,16 @@ pub(super) async fn prompt(
         state: params.request_state,
         wish: None,
     };
-    run(core, inbound, id, wanted, sent, |_, _, _| Ok(())).await
+    run(core, inbound, id, wanted, sent, |_, _| Ok(()))
 }
 
-pub(super) async fn resource(
+pub(super) fn resource(
     core: Arc<Core>,
     inbound: Inbound,
     id: RequestId,
     params: ReadResourceRequestParams,
-) -> Response<EdgeBody> {
+) -> Served {
+    let uri = params.uri.clone();
     let wanted = Wanted::resource(&core, params.uri);
     let sent = Sent {
         meta: params.meta,
@@ -113,7 +119,10 @@ pub(super) async fn resource(
         state: params.request_state,
         wish: None,
     };
-    run(core, inbound, id, wanted, sent, finish_resource).await
+    run(core, inbound, id, wanted, sent, move |core, result| {
+        finish_resource(core, &uri, result);
+        Ok(())
+    })
 }
 
 /// What came with a request besides what it is about.
@@ -126,26 +135,28 @@ struct Sent {
 
 /// Plays the round and gives its outcome the shape it needs: a document, or an
 /// event stream once the handler has something to say.
-async fn run<T: MayFail + Serialize + Send + 'static>(
+fn run<T: MayFail + Serialize + Send + 'static>(
     core: Arc<Core>,
     inbound: Inbound,
     id: RequestId,
     wanted: Result<Wanted<T>, Failure>,
     sent: Sent,
-    finish: Finish<T>,
-) -> Response<EdgeBody> {
+    finish: impl FnOnce(&Core, &mut T) -> Result<(), Failure> + Send + 'static,
+) -> Served {
     let wanted = match wanted {
         Ok(wanted) => wanted,
         Err(failure) => {
             let answer = early::<T>(&core, &inbound.pass, id, &sent.meta, failure);
-            return answer.plain(inbound.accepts);
+            return Served::Now(answer.plain(inbound.accepts));
         }
     };
     let target = &wanted.target;
     let version = &sent.meta.protocol_version;
     let (pass, name) = (&inbound.pass, Some(target.name.as_str()));
     let operation = Operation::begin(&core, pass, target.method, name, &id, version);
-    let (outbox, inbox) = inbound.outbox();
+    // Most clients want to hear nothing before the answer, and need no queue for it.
+    let hears = inbound.accepts.events() && Reporter::is_wanted(&sent.meta);
+    let (outbox, inbox) = hears.then(|| inbound.outbox()).unzip();
     let patience = inbound.patience;
     let Inbound {
         head,
@@ -155,7 +166,7 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
         shutdown,
         ..
     } = inbound;
-    let reporter = Reporter::new(&sent.meta, outbox).filter(|_| accepts.events());
+    let reporter = outbox.and_then(|outbox| Reporter::new(&sent.meta, outbox));
     let traceparent = sent.meta.traceparent.clone();
     let request = Request::new(Facts {
         core: Arc::clone(&core),
@@ -168,7 +179,7 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
         becoming: Becoming::wishing(sent.wish),
         posed: Posed::default(),
     });
-    let round = Round {
+    let round = Box::new(Round {
         core: Arc::clone(&core),
         request,
         target: wanted.target,
@@ -177,7 +188,7 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
         state: sent.state,
         traceparent,
         shutdown,
-    };
+    });
     let call = Box::pin(async move {
         // Pinned first: whoever wraps it then moves a pointer and not the call.
         let serving = pin!(async {
@@ -188,14 +199,13 @@ async fn run<T: MayFail + Serialize + Send + 'static>(
         operation.watch(serving).await
     });
     if !accepts.events() {
-        return call.await.plain(accepts);
+        return Served::later(async move { call.await.plain(accepts) });
     }
-    reply::running(
+    Served::later(reply::running(
         call,
         inbox,
         patience,
         move |answer| answer.plain(accepts),
         Answer::event,
-    )
-    .await
+    ))
 }

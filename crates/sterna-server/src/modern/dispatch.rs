@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use http::Response;
 use sterna_protocol::completion::{
     CompleteRequestParams, CompleteResult, Completion, CompletionArgument, CompletionContext,
     CompletionReference,
@@ -13,25 +12,27 @@ use sterna_protocol::methods::ClientRequest;
 use sterna_protocol::result::Complete;
 
 use super::lists::List;
+use super::served::Served;
 use super::write::Answer;
 use super::{admit, calls, listen};
 use crate::core::Core;
 use crate::edge::guarded::guarded;
-use crate::edge::{EdgeBody, Inbound, Pass};
+use crate::edge::{Inbound, Pass};
 use crate::failure::{Failure, Kind};
-use crate::offer::Typed;
+use crate::offer::{ToolEntry, Typed};
 use crate::telemetry::{Ended, Operation};
 
-/// Answers a request that has been admitted.
-pub(super) async fn dispatch(
+/// Answers a request that has been admitted; `tool` is the one that it calls.
+pub(super) fn dispatch(
     core: Arc<Core>,
     inbound: Inbound,
     id: RequestId,
     request: ClientRequest,
-) -> Response<EdgeBody> {
+    tool: Option<Arc<ToolEntry>>,
+) -> Served {
     let (method, name) = (request.method().as_str(), name_of(&request));
     if let Err(refusal) = inbound.pass.may(method, name) {
-        return refusal.into_response();
+        return Served::Now(refusal.into_response());
     }
     let accepts = inbound.accepts;
     let mut operation = match &request {
@@ -43,16 +44,14 @@ pub(super) async fn dispatch(
     };
     let (lists, pass) = (&core.shown.lists, &inbound.pass);
     let answered = match request {
-        ClientRequest::CallTool(params) => return calls::tool(core, inbound, id, params).await,
-        ClientRequest::GetPrompt(params) => return calls::prompt(core, inbound, id, params).await,
-        ClientRequest::ReadResource(params) => {
-            return calls::resource(core, inbound, id, params).await;
-        }
+        ClientRequest::CallTool(params) => return calls::tool(core, inbound, id, params, tool),
+        ClientRequest::GetPrompt(params) => return calls::prompt(core, inbound, id, params),
+        ClientRequest::ReadResource(params) => return calls::resource(core, inbound, id, params),
         ClientRequest::SubscriptionsListen(params) => {
             if let Some(operation) = &mut operation {
                 operation.end(Ended::Done);
             }
-            return listen::listen(&core, &inbound, id, params).await;
+            return Served::later(async move { listen::listen(&core, &inbound, id, params).await });
         }
         ClientRequest::Discover(_) => Ok(Answer::cached(&id, &[&core.shown.discover])),
         ClientRequest::ListTools(params) if core.offers.has_tools() => {
@@ -74,21 +73,28 @@ pub(super) async fn dispatch(
                 context,
                 ..
             } = params;
-            complete(&core, pass, reference, argument, context)
-                .await
-                .map(|mut result| {
+            return Served::later(async move {
+                let completing = complete(&core, &inbound.pass, reference, argument, context);
+                let answered = completing.await.map(|mut result| {
                     result.meta = Some(core.result_meta());
                     Answer::done(id.clone(), &Complete(result))
-                })
+                });
+                end(answered, &id, operation).plain(accepts)
+            });
         }
         // What was not declared is not served (PROMPT-B1).
         _ => Err(Failure::UnknownMethod),
     };
-    let answer = answered.unwrap_or_else(|failure| Answer::failed(Some(&id), &failure));
-    if let Some(operation) = &mut operation {
+    Served::Now(end(answered, &id, operation).plain(accepts))
+}
+
+/// The answer to a request that is not a call, which ends with it.
+fn end(answered: Result<Answer, Failure>, id: &RequestId, operation: Option<Operation>) -> Answer {
+    let answer = answered.unwrap_or_else(|failure| Answer::failed(Some(id), &failure));
+    if let Some(mut operation) = operation {
         operation.end(answer.ended());
     }
-    answer.plain(accepts)
+    answer
 }
 
 /// Watches a request from here to its answer.

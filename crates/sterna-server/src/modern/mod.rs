@@ -8,6 +8,7 @@ mod listen;
 mod lists;
 mod outcome;
 mod promise;
+mod served;
 mod write;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ pub(crate) use dispatch::{complete, page};
 pub(crate) use lists::{Lists, discover};
 pub(crate) use outcome::MayFail;
 pub(crate) use promise::{finish_tool, keep_promise};
+pub(crate) use served::Served;
 pub(crate) use write::{Answer, signature};
 
 use crate::core::Core;
@@ -28,39 +30,44 @@ use crate::edge::{EdgeBody, Inbound, reply};
 
 /// What a client may send. It sends no answers: nothing is asked of it but in
 /// results.
-type FromClient<'a> = Message<'a, ClientRequest, ClientNotification, IgnoredAny>;
+type FromClient<'a> = Message<'a, Box<ClientRequest>, ClientNotification, IgnoredAny>;
 
 /// Answers one POST.
-pub(crate) async fn answer(core: Arc<Core>, inbound: Inbound) -> Response<EdgeBody> {
+pub(crate) fn answer(core: Arc<Core>, inbound: Inbound) -> Served {
     // Cheap: the bytes are shared, and the request borrows from them.
     let body = inbound.body.clone();
     match FromClient::decode(&body) {
         Ok(Message::Request(request)) => {
-            if let Err(failure) = admit::check(&core, &request, &inbound.head.headers) {
-                let answer = Answer::failed(Some(&request.id), &failure);
-                if let Some(mut watched) =
-                    dispatch::watch(&core, &inbound.pass, &request.params, &request.id)
-                {
-                    watched.end(answer.ended());
+            let tool = match admit::check(&core, &request, &inbound.head.headers) {
+                Ok(tool) => tool,
+                Err(failure) => {
+                    let answer = Answer::failed(Some(&request.id), &failure);
+                    if let Some(mut watched) =
+                        dispatch::watch(&core, &inbound.pass, &request.params, &request.id)
+                    {
+                        watched.end(answer.ended());
+                    }
+                    return Served::Now(answer.plain(inbound.accepts));
                 }
-                return answer.plain(inbound.accepts);
-            }
-            dispatch::dispatch(core, inbound, request.id, request.params).await
+            };
+            dispatch::dispatch(core, inbound, request.id, *request.params, tool)
         }
         // HTTP-S5. On HTTP a client cancels by closing the stream, so there is nothing to do.
-        Ok(Message::Notification(_)) => reply::accepted(),
-        Ok(Message::Result(_) | Message::Error(_)) => not_accepted(),
+        Ok(Message::Notification(_)) => Served::Now(reply::accepted()),
+        Ok(Message::Result(_) | Message::Error(_)) => Served::Now(not_accepted()),
         Err(DecodeError::UnknownMethod {
             id: Some(id),
             method,
         }) if core.extensions.method(&method).is_some() => {
-            extension::serve(core, inbound, id, &method).await
+            Served::later(async move { extension::serve(core, inbound, id, &method).await })
         }
-        Err(error) if error.request_id().is_none() && is_notification(&body) => not_accepted(),
+        Err(error) if error.request_id().is_none() && is_notification(&body) => {
+            Served::Now(not_accepted())
+        }
         Err(error) => {
             let id = error.request_id().cloned();
             let failure = admit::explain(error, &body, &inbound.head.headers);
-            Answer::failed(id.as_ref(), &failure).plain(inbound.accepts)
+            Served::Now(Answer::failed(id.as_ref(), &failure).plain(inbound.accepts))
         }
     }
 }

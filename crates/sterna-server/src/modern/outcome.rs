@@ -23,26 +23,24 @@ use crate::handler::Way;
 use crate::rounds::{Played, Retry, Round};
 use crate::telemetry::Operation;
 
-/// How the result of a round is made ready for its client.
-pub(super) type Finish<T> = fn(&Core, &str, &mut T) -> Result<(), Failure>;
-
 /// Plays the round to its answer.
+///
+/// `finish` makes its result ready for the client.
 pub(super) async fn serve<T: MayFail + Serialize + Send + 'static>(
-    round: Round,
+    round: Box<Round>,
     way: &Way<T>,
     deadline: Instant,
     id: RequestId,
-    finish: Finish<T>,
+    finish: impl FnOnce(&Core, &mut T) -> Result<(), Failure> + Send,
 ) -> Answer {
     if round.is_remembered() {
         // Boxed: few rounds are, and it would make all others as large.
         return Box::pin(serve_once(round, way, deadline, id, finish)).await;
     }
     let core = Arc::clone(&round.core);
-    let name = round.target.name.clone();
     let playing = pin!(round.play(way));
     let played = before(deadline, playing).await;
-    match finished(&core, &name, played, finish) {
+    match finished(&core, played, finish) {
         Ok(Outcome::Complete(result)) => {
             let has_failed = result.is_failed_tool();
             let answer = signed(&core, id, Complete(result), |Complete(result)| {
@@ -54,9 +52,7 @@ pub(super) async fn serve<T: MayFail + Serialize + Send + 'static>(
                 answer
             }
         }
-        Ok(Outcome::InputRequired(required)) => {
-            signed(&core, id, required, |required| &mut required.meta)
-        }
+        Ok(Outcome::InputRequired(required)) => Answer::asking(&core, id, required),
         Ok(Outcome::Extension(created)) => Answer::done(id, &created),
         Err(failure) => failed(&core, id, failure),
     }
@@ -65,14 +61,13 @@ pub(super) async fn serve<T: MayFail + Serialize + Send + 'static>(
 /// Plays a round that is entered in the ledger, or finds the answer that it
 /// had before.
 async fn serve_once<T: MayFail + Serialize + Send + 'static>(
-    round: Round,
+    round: Box<Round>,
     way: &Way<T>,
     deadline: Instant,
     id: RequestId,
-    finish: Finish<T>,
+    finish: impl FnOnce(&Core, &mut T) -> Result<(), Failure> + Send,
 ) -> Answer {
     let core = Arc::clone(&round.core);
-    let name = round.target.name.clone();
     let entering = before(deadline, round.enter()).await;
     let ticket = match entering.unwrap_or(Err(Failure::TimedOut)) {
         Ok(Retry::Play(ticket)) => ticket,
@@ -80,7 +75,7 @@ async fn serve_once<T: MayFail + Serialize + Send + 'static>(
         Err(failure) => return Answer::failed(Some(&id), &failure),
     };
     let played = ticket.keep(before(deadline, round.play(way))).await;
-    let left = match written(&core, finished(&core, &name, played, finish)) {
+    let left = match written(&core, finished(&core, played, finish)) {
         Ok(response) => ticket.leave(response).await,
         Err(failure) => {
             ticket.release().await;
@@ -96,13 +91,12 @@ async fn serve_once<T: MayFail + Serialize + Send + 'static>(
 /// What a round came to, once it is ready for the client.
 fn finished<T>(
     core: &Core,
-    name: &str,
     played: Result<Result<Played<T>, Failure>, TooLate>,
-    finish: Finish<T>,
+    finish: impl FnOnce(&Core, &mut T) -> Result<(), Failure>,
 ) -> Result<Played<T>, Failure> {
     let mut outcome = played.unwrap_or(Err(Failure::TimedOut))?;
     if let Outcome::Complete(result) = &mut outcome {
-        finish(core, name, result)?;
+        finish(core, result)?;
     }
     Ok(outcome)
 }

@@ -8,6 +8,7 @@ use sterna_protocol::tool::CallToolResult;
 
 use crate::core::Core;
 use crate::failure::Failure;
+use crate::offer::ToolEntry;
 
 /// Signs the result of a tool and checks it against what was promised.
 pub(crate) fn finish_tool(
@@ -16,17 +17,15 @@ pub(crate) fn finish_tool(
     result: &mut CallToolResult,
 ) -> Result<(), Failure> {
     sign(core, &mut result.meta);
-    keep_promise(core, name, result)
+    match core.offers.tools.get(name) {
+        Some(tool) => keep_promise(tool, result),
+        None => Ok(()),
+    }
 }
 
 /// Checks a tool's structured content against what its list entry says.
-pub(crate) fn keep_promise(
-    core: &Core,
-    name: &str,
-    result: &CallToolResult,
-) -> Result<(), Failure> {
-    let entry = core.offers.tools.get(name);
-    let Some(output) = entry.and_then(|entry| entry.output.as_ref()) else {
+pub(crate) fn keep_promise(tool: &ToolEntry, result: &CallToolResult) -> Result<(), Failure> {
+    let Some(output) = &tool.output else {
         return Ok(());
     };
     if result.is_error == Some(true) {
@@ -44,7 +43,7 @@ pub(crate) fn keep_promise(
     checked.map_err(|problem| {
         tracing::error!(
             target: "sterna::server",
-            tool = name,
+            tool = tool.wire.name,
             problem,
             "MR0204: a tool broke the promise of its output schema"
         );
@@ -52,11 +51,7 @@ pub(crate) fn keep_promise(
     })
 }
 
-pub(super) fn finish_resource(
-    core: &Core,
-    uri: &str,
-    result: &mut ReadResourceResult,
-) -> Result<(), Failure> {
+pub(super) fn finish_resource(core: &Core, uri: &str, result: &mut ReadResourceResult) {
     // CACHE-S4: whatever the author says of what not everybody may read.
     if core.gate.guards("resources/read", uri) {
         result.cache_scope = Some(CacheScope::Private);
@@ -64,7 +59,6 @@ pub(super) fn finish_resource(
     // CACHE-S1: what says nothing is stale on arrival and nobody else's.
     result.ttl_ms.get_or_insert_default();
     result.cache_scope.get_or_insert(CacheScope::Private);
-    Ok(())
 }
 
 /// Says who the server is (BASE-S15).

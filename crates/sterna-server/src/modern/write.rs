@@ -6,10 +6,12 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde::Serialize;
+use sterna_protocol::input::InputRequired;
 use sterna_protocol::jsonrpc::{ErrorObject, ErrorResponse, RequestId, ResultResponse};
 use sterna_protocol::meta::ResultMeta;
 use sterna_protocol::sse::Frame;
 
+use super::promise::sign;
 use crate::core::Core;
 use crate::edge::{Accepts, EdgeBody, Events, Refusal, reply};
 use crate::failure::Failure;
@@ -49,6 +51,37 @@ impl Answer {
             answer.message.extend_from_slice(&core.signature);
         }
         answer
+    }
+
+    /// The answer that asks for more, with its state behind its questions.
+    ///
+    /// A state that was sealed here needs no escapes, so nobody looks for them
+    /// character by character.
+    pub(crate) fn asking(core: &Core, id: RequestId, mut required: InputRequired) -> Self {
+        let is_ours = required.meta.is_none() && required.extra.is_empty();
+        let plain = required.state().filter(|state| is_plain(state.as_str()));
+        if !is_ours || plain.is_none() || required.requests().is_empty() {
+            if required.meta.is_none() {
+                return Self::signed(core, id, &required);
+            }
+            sign(core, &mut required.meta);
+            return Self::done(id, &required);
+        }
+        let (requests, state) = required.into_parts();
+        let state = state.expect("it was looked at");
+        let asked = InputRequired::new(requests, None).expect("something is asked");
+        let mut message = Vec::with_capacity(512 + state.len() + core.signature.len());
+        let written = ResultResponse::new(id.clone(), &asked).encode(&mut message);
+        let (Ok(()), Some(open)) = (written, message.strip_suffix(b"}}")) else {
+            tracing::error!(target: "sterna::server", "a question has no JSON form");
+            return Self::failed(Some(&id), &Failure::Internal);
+        };
+        message.truncate(open.len());
+        message.extend_from_slice(br#","requestState":""#);
+        message.extend_from_slice(state.as_str().as_bytes());
+        message.push(b'"');
+        message.extend_from_slice(&core.signature);
+        Self::ok(message)
     }
 
     /// A result that was written when the server was built.
@@ -146,6 +179,13 @@ impl Answer {
             Ok(()) => event.into(),
         }
     }
+}
+
+/// Whether `text` stands for itself between two quotes.
+fn is_plain(text: &str) -> bool {
+    let stands = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
+    // To look at all of them, with no way out, is what a processor does in one go.
+    text.bytes().fold(true, |all, byte| all & stands(byte))
 }
 
 /// What the result of a request ends with that has no `_meta` of its own.

@@ -10,7 +10,7 @@ mod template;
 mod tool;
 mod uri_template;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use complete::Typed;
@@ -151,7 +151,8 @@ impl Offers {
 #[derive(Debug)]
 pub(crate) struct Shelf<T> {
     entries: Vec<(String, Arc<T>)>,
-    index: HashMap<String, usize>,
+    /// Ordered, because most servers offer a handful: comparing is then cheaper than hashing.
+    index: BTreeMap<String, usize>,
 }
 
 impl<T> Shelf<T> {
@@ -171,8 +172,8 @@ impl<T> Shelf<T> {
         self.index = names.zip(0..).collect();
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        self.index.get(name).map(|at| &*self.entries[*at].1)
+    pub(crate) fn get(&self, name: &str) -> Option<&Arc<T>> {
+        self.index.get(name).map(|at| &self.entries[*at].1)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
@@ -197,7 +198,7 @@ impl<T> Default for Shelf<T> {
     fn default() -> Self {
         Self {
             entries: Vec::new(),
-            index: HashMap::new(),
+            index: BTreeMap::new(),
         }
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use sterna_flow::Handler;
 use sterna_protocol::content::Annotations;
 use sterna_protocol::implementation::Icon;
+use sterna_protocol::json::JsonObject;
 use sterna_protocol::resource::{self, ReadResourceResult};
 use sterna_protocol::result::Outcome;
 use sterna_seal::Lifetimes;
@@ -119,6 +120,13 @@ impl ResourceTemplate {
     #[must_use]
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.wire.annotations = Some(annotations);
+        self
+    }
+
+    /// Adds metadata to their description.
+    #[must_use]
+    pub fn meta(mut self, meta: JsonObject) -> Self {
+        self.wire.meta = Some(meta);
         self
     }
 

@@ -25,7 +25,7 @@ use crate::tasks::Opening;
 type Running<T> = Driver<'static, dyn Future<Output = Result<T, Failure>> + Send>;
 
 pub(super) async fn play<T: Send + 'static>(
-    mut round: Round,
+    mut round: Box<Round>,
     handler: &Straight<T>,
 ) -> Result<Played<T>, Failure> {
     let thread = Thread::take_up(&round).await?;

@@ -16,6 +16,14 @@ pub(crate) fn missing(
     client: &ClientCapabilities,
     question: &InputRequest,
 ) -> Option<ClientCapabilities> {
+    // Most questions are forms, and most clients show them.
+    if let InputRequest::Elicit(request) = question
+        && let ElicitRequestParams::Form(_) = &request.params
+        && let Some(elicitation) = &client.elicitation
+        && elicitation.has_form()
+    {
+        return None;
+    }
     let mut required = question.required_capabilities();
     // SAMP-S2
     if let InputRequest::CreateMessage(request) = question

@@ -39,7 +39,7 @@ pub(crate) trait Line: Send + Sync {
 type Running<T> = Driver<'static, dyn Future<Output = Result<T, Failure>> + Send>;
 
 pub(super) async fn flow<T: Send + 'static, L: Line>(
-    round: Round,
+    round: Box<Round>,
     handler: &Straight<T>,
     line: &L,
 ) -> Result<T, Failure> {
@@ -143,7 +143,7 @@ where
 }
 
 pub(super) async fn low_level<T: Send + 'static, L: Line>(
-    round: Round,
+    round: Box<Round>,
     handler: &LowLevel<T>,
     line: &L,
 ) -> Result<T, Failure> {

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::handler::{Boxed, LowLevel};
 
 pub(super) async fn play<T: Send + 'static>(
-    mut round: Round,
+    mut round: Box<Round>,
     handler: &LowLevel<T>,
 ) -> Result<Played<T>, Failure> {
     let thread = Thread::take_up(&round).await?;

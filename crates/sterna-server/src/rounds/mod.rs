@@ -41,6 +41,8 @@ use crate::handler::Way;
 use crate::tasks::Created;
 
 /// One round of a request.
+///
+/// It is played from a box: a future that takes it by value holds two of it.
 pub(crate) struct Round {
     pub(crate) core: Arc<Core>,
     pub(crate) request: Request,
@@ -67,7 +69,7 @@ pub(crate) struct Target {
 
 impl Round {
     /// Serves the round.
-    pub(crate) async fn play<T>(self, way: &Way<T>) -> Result<Played<T>, Failure>
+    pub(crate) async fn play<T>(self: Box<Self>, way: &Way<T>) -> Result<Played<T>, Failure>
     where
         T: Send + 'static,
     {
@@ -92,7 +94,11 @@ impl Round {
     }
 
     /// Serves a request whose client is asked while it waits.
-    pub(crate) async fn play_live<T, L>(self, way: &Way<T>, line: &L) -> Result<T, Failure>
+    pub(crate) async fn play_live<T, L>(
+        self: Box<Self>,
+        way: &Way<T>,
+        line: &L,
+    ) -> Result<T, Failure>
     where
         T: Send + 'static,
         L: Line,

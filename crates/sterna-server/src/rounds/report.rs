@@ -32,7 +32,7 @@ impl Reporter {
     /// A reporter for a request; `None` if the client wants to hear nothing
     /// (PROG-S3, LOG-S2).
     pub(crate) fn new(meta: &RequestMeta, outbox: Outbox) -> Option<Self> {
-        if meta.progress_token.is_none() && meta.log_level.is_none() {
+        if !Self::is_wanted(meta) {
             return None;
         }
         Some(Self {
@@ -45,6 +45,11 @@ impl Reporter {
             // A hundred a second: what is written faster nobody reads.
             logs: Allowance::new(Rate::new(500, Duration::from_millis(10))),
         })
+    }
+
+    /// Whether the client wants to hear anything.
+    pub(crate) fn is_wanted(meta: &RequestMeta) -> bool {
+        meta.progress_token.is_some() || meta.log_level.is_some()
     }
 
     /// A reader that lags behind misses messages: neither progress nor a log is

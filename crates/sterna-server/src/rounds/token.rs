@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 use sterna_protocol::input::RequestState;
+use sterna_protocol::meta::trace_id;
 use sterna_seal::{
     Binding, Content, Draft, Flow, FlowId, LoadError, OpenError, Part, Payload, Principal,
     SealError, Sealed, Spill, Target as SealTarget, ThreadEntropy,
@@ -15,7 +16,7 @@ use crate::around::{RoundEnd, may_go_on};
 use crate::call::{Place, Request};
 use crate::core::Core;
 use crate::failure::Failure;
-use crate::telemetry::{flow_name, trace_id};
+use crate::telemetry::flow_name;
 
 /// What a state says beyond what the seal itself keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub(super) struct Kept<'a> {
     pub(super) build: [u8; 8],
     /// How often in a row the flow was sent away without a question.
     pub(super) sheds: u8,
-    /// The trace of the first round, or zeros.
+    /// The trace that the client named in the first round, or zeros.
     pub(super) trace: [u8; 16],
     pub(super) carried: Carried<'a>,
 }
@@ -126,16 +127,18 @@ impl Thread {
         Ok(self)
     }
 
-    /// The trace of the flow: that of its first round, or one made of its id.
+    /// The trace to keep for later rounds. One that nobody has named is made of
+    /// the flow's id, by whoever wants to see it.
     pub(super) fn trace(&self, round: &Round) -> [u8; 16] {
-        let named = self.named_trace(round);
-        named.unwrap_or_else(|| flow_name(self.flow.to_bytes()))
+        self.named_trace(round).unwrap_or_default()
     }
 
-    /// The trace that the state keeps, or the one that the client names.
+    /// The trace that the client named in the first round.
     fn named_trace(&self, round: &Round) -> Option<[u8; 16]> {
-        let kept = self.payload.as_deref().and_then(v1::trace);
-        kept.or_else(|| round.traceparent.as_deref().and_then(trace_id))
+        match &self.payload {
+            Some(payload) => v1::trace(payload).filter(|trace| *trace != [0; 16]),
+            None => round.traceparent.as_deref().and_then(trace_id),
+        }
     }
 
     /// What the state keeps; `None` in the first round.

@@ -4,7 +4,15 @@ use super::token::{Carried, Kept};
 
 /// Writes `kept` for a build of the id `build`.
 pub(super) fn write(kept: &Kept<'_>) -> Vec<u8> {
-    let mut bytes = vec![VERSION];
+    let carried = match &kept.carried {
+        Carried::Journal(journal) => journal.len(),
+        Carried::Author { asked, state } => {
+            let asked = asked.iter().map(|key| 4 + key.len());
+            4 + asked.sum::<usize>() + state.len()
+        }
+    };
+    let mut bytes = Vec::with_capacity(HEAD + kept.trace.len() + carried);
+    bytes.push(VERSION);
     bytes.push(match kept.carried {
         Carried::Journal(_) => JOURNAL,
         Carried::Author { .. } => AUTHOR,

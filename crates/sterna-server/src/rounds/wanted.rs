@@ -13,6 +13,7 @@ use super::{Target, strict};
 use crate::core::Core;
 use crate::failure::{Failure, Kind};
 use crate::handler::Way;
+use crate::offer::ToolEntry;
 
 /// An offer that a request names, with its arguments checked.
 pub(crate) struct Wanted<T> {
@@ -23,13 +24,14 @@ pub(crate) struct Wanted<T> {
 }
 
 impl Wanted<CallToolResult> {
-    /// The tool `name`.
+    /// The tool that a call names, if there is one.
     pub(crate) fn tool(
         core: &Core,
+        entry: Option<&ToolEntry>,
         name: String,
         arguments: Option<RawObject>,
     ) -> Result<Self, Failure> {
-        let Some(entry) = core.offers.tools.get(&name) else {
+        let Some(entry) = entry else {
             return Err(Failure::Unknown(Kind::Tool));
         };
         let input = match &arguments {

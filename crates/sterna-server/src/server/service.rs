@@ -19,7 +19,7 @@ use crate::edge::{
     interrupted,
 };
 use crate::legacy::{self, Era};
-use crate::modern;
+use crate::modern::{self, Served};
 use crate::stdio;
 use crate::tasks;
 
@@ -239,17 +239,17 @@ impl fmt::Debug for Service {
 pub struct Mcp(Current);
 
 impl Endpoint for Mcp {
-    async fn call(&self, inbound: Inbound) -> Response<EdgeBody> {
+    fn call(&self, inbound: Inbound) -> impl Future<Output = Response<EdgeBody>> + Send {
         let core = self.0.core();
-        match legacy::era(&inbound) {
-            Era::Modern => modern::answer(core, inbound).await,
-            // Boxed, so that it does not make the other era's future larger.
-            Era::Legacy if core.legacy => Box::pin(legacy::answer(core, inbound)).await,
+        let served = match legacy::era(&inbound) {
+            Era::Modern => modern::answer(core, inbound),
+            Era::Legacy if core.legacy => Served::later(legacy::answer(core, inbound)),
             Era::Legacy => match legacy::not_spoken(&inbound) {
-                Some(refusal) => refusal,
-                None => modern::answer(core, inbound).await,
+                Some(refusal) => Served::Now(refusal),
+                None => modern::answer(core, inbound),
             },
-        }
+        };
+        served.finish()
     }
 }
 

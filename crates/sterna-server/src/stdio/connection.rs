@@ -147,7 +147,10 @@ impl Connection {
         let task = self.tasks.spawn(async move {
             match era {
                 Era::Legacy => run(call, Box::pin(legacy::answer(core, inbound)), lines).await,
-                Era::Modern => run(call, Box::pin(modern::answer(core, inbound)), lines).await,
+                Era::Modern => {
+                    let answering = async { modern::answer(core, inbound).finish().await };
+                    run(call, Box::pin(answering), lines).await;
+                }
             }
         });
         if let Some(id) = id {

@@ -12,4 +12,4 @@ mod trace;
 pub(crate) use numbers::Numbers;
 pub(crate) use operation::{Ended, Operation};
 pub use trace::TraceContext;
-pub(crate) use trace::{flow_name, trace_id};
+pub(crate) use trace::flow_name;

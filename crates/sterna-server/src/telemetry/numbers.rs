@@ -1,6 +1,6 @@
 //! What the server counts, besides what the edge does.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use sterna_protocol::methods::ClientMethod;
@@ -13,9 +13,9 @@ use crate::offer::{Extensions, Offers};
 /// something up and allocates nothing.
 pub(crate) struct Numbers {
     registry: Registry,
-    tools: HashMap<String, Histogram>,
-    prompts: HashMap<String, Histogram>,
-    methods: HashMap<String, Histogram>,
+    tools: BTreeMap<String, Histogram>,
+    prompts: BTreeMap<String, Histogram>,
+    methods: BTreeMap<String, Histogram>,
     /// Flows that went to their client for the first time.
     pub(crate) started: Counter,
     /// States that came back and were accepted.

@@ -69,13 +69,14 @@ impl Operation {
             sterna.state.refused = field::Empty,
             sterna.trace.id = field::Empty,
         );
-        let target = target.and_then(|name| core.offers.shown(&method, name));
+        let mut shown = None;
         if !span.is_disabled() {
-            name(&span, &method, target);
+            shown = target.and_then(|name| core.offers.shown(&method, name));
+            name(&span, &method, shown);
         }
         Self {
             core: Arc::clone(core),
-            target: target.filter(|_| !span.is_disabled()).map(str::to_owned),
+            target: shown.map(str::to_owned),
             duration: core.numbers.duration(&method, target).cloned(),
             method,
             span,

@@ -66,6 +66,22 @@ async fn a_foreign_host_is_refused_and_a_missing_one_is_an_error() {
     }
 }
 
+#[tokio::test]
+async fn a_connection_that_was_let_in_is_judged_again_under_another_name() {
+    let server = Server::start(|_| {});
+    let mut wire = server.connect().await;
+    for (host, status) in [
+        ("Host: localhost\r\n", 200),
+        ("Host: localhost\r\n", 200),
+        ("Host: evil.example.com\r\n", 403),
+        ("Host: localhost\r\n", 200),
+        ("Host: localhost\r\nHost: evil.example.com\r\n", 400),
+    ] {
+        let request = post("", "x").replace("Host: localhost\r\n", host);
+        check(&mut wire, &request, status).await;
+    }
+}
+
 async fn check(wire: &mut Wire, request: &str, status: u16) -> crate::wire::Answer {
     wire.send(request).await;
     let answer = wire.answer().await;

@@ -33,18 +33,16 @@ fn flow() -> Flow {
         .answer("age", 36)
 }
 
+/// What becomes of the flow from round 2 on, if that is changed.
 async fn check(change: impl FnOnce(Round) -> Round, expected: Expect) {
-    let run = flow().round(2, change).run().await;
-    expected.assert_eq(&run.transcript());
+    let transcript = flow().round(2, change).run().await.transcript();
+    let at = transcript.find("round 2\n").expect("there is a round 2");
+    expected.assert_eq(&transcript[at..]);
 }
 
 #[tokio::test]
 async fn a_state_that_was_changed_is_refused_and_the_log_says_why() {
     check(Round::tampered, expect![[r#"
-        round 1
-          client    tools/call both {"number":7}
-          server    asks `city`: "Where?" {city: string}
-          server    asks `name`: "Who?" {name: string}
         round 2
           client    answers `city`: {"city":"London"}
           client    answers `name`: {"name":"Ada"}
@@ -58,10 +56,6 @@ async fn a_state_that_was_changed_is_refused_and_the_log_says_why() {
 async fn a_client_that_comes_too_late_is_refused() {
     let hours = Duration::from_secs(2 * 3600);
     check(|round| round.late(hours), expect![[r#"
-        round 1
-          client    tools/call both {"number":7}
-          server    asks `city`: "Where?" {city: string}
-          server    asks `name`: "Who?" {name: string}
         round 2
           client    waits for 7200s
           client    answers `city`: {"city":"London"}
@@ -86,10 +80,6 @@ async fn a_client_that_answers_in_part_is_asked_for_the_rest() {
     check(
         |round| round.without("city"),
         expect![[r#"
-        round 1
-          client    tools/call both {"number":7}
-          server    asks `city`: "Where?" {city: string}
-          server    asks `name`: "Who?" {name: string}
         round 2
           client    answers `name`: {"name":"Ada"}
           server    asks `city`: "Where?" {city: string}
@@ -125,10 +115,6 @@ async fn other_arguments_are_refused() {
 #[tokio::test]
 async fn a_replica_with_other_keys_refuses() {
     check(Round::among_strangers, expect![[r#"
-        round 1
-          client    tools/call both {"number":7}
-          server    asks `city`: "Where?" {city: string}
-          server    asks `name`: "Who?" {name: string}
         round 2
           client    answers `city`: {"city":"London"}
           client    answers `name`: {"name":"Ada"}
@@ -162,10 +148,6 @@ async fn a_client_that_never_comes_back_leaves_nothing_behind() {
     check(
         Round::never,
         expect![[r#"
-        round 1
-          client    tools/call both {"number":7}
-          server    asks `city`: "Where?" {city: string}
-          server    asks `name`: "Who?" {name: string}
         round 2
           client    never comes
     "#]],

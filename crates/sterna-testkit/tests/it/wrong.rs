@@ -25,12 +25,15 @@ async fn restless(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     Ok(sure.to_string())
 }
 
+fn restless_flow() -> Flow {
+    Flow::of(restless)
+        .world(Ticks::default, |_| Vec::new())
+        .agree("sure")
+}
+
 #[tokio::test]
 async fn a_question_that_changes_by_itself() {
-    let flow = Flow::of(restless)
-        .world(Ticks::default, |_| Vec::new())
-        .agree("sure");
-    check(flow, expect![[r#"
+    check(restless_flow(), expect![[r#"
         `restless` asks something else when round 1 is replayed
 
           asked `sure`: "Sure, at tick 0?"
@@ -154,13 +157,19 @@ async fn an_effect_that_is_repeated_when_a_replica_dies() {
     "#]]).await;
 }
 
-async fn mindful(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+/// Leaves something in the memory of the replica that runs it.
+async fn remember(cx: &Cx<'_>) -> Result<(), ToolError> {
     let seen = cx.state::<Ticks>().clone();
     cx.step("remember", || async move {
         seen.0.fetch_add(1, Ordering::SeqCst);
         Ok::<_, ToolError>(())
     })
     .await?;
+    Ok(())
+}
+
+async fn mindful(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    remember(&cx).await?;
     cx.confirm("sure", "Sure?").await?;
     let seen = cx.state::<Ticks>().0.load(Ordering::SeqCst);
     Ok(format!("seen {seen}"))
@@ -276,12 +285,7 @@ async fn a_result_that_depends_on_how_often_the_handler_began() {
 }
 
 async fn homesick(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
-    let seen = cx.state::<Ticks>().clone();
-    cx.step("remember", || async move {
-        seen.0.fetch_add(1, Ordering::SeqCst);
-        Ok::<_, ToolError>(())
-    })
-    .await?;
+    remember(&cx).await?;
     cx.checkpoint("remembered").await;
     let seen = cx.state::<Ticks>().0.load(Ordering::SeqCst);
     Ok(format!("seen {seen}"))
@@ -350,10 +354,7 @@ async fn an_effect_before_the_first_question() {
 
 #[tokio::test]
 async fn a_question_that_changes_by_itself_in_a_single_run() {
-    let flow = Flow::of(restless)
-        .world(Ticks::default, |_| Vec::new())
-        .agree("sure");
-    let failure = flow.try_run().await.expect_err("it is wrong");
+    let failure = restless_flow().try_run().await.expect_err("it is wrong");
     expect![[r#"
         `restless` asks `sure~2`, and the script has no answer left to it
 

@@ -111,8 +111,14 @@ impl Resource {
 
     /// What revision 2025-03-26 assumed: the server's origin issues its tokens.
     pub(in crate::oauth) fn assumed(server: &ServerUrl) -> Self {
+        // AUTH-B3: the slash of a bare origin means nothing.
+        let bare = server.endpoint.path().is_empty() && server.endpoint.url().query().is_none();
+        let id = match bare {
+            true => server.text.trim_end_matches('/'),
+            false => &*server.text,
+        };
         Self {
-            id: server.text.clone(),
+            id: id.to_owned(),
             issuers: vec![server.endpoint.origin()],
             scopes: None,
             dpop_required: false,
@@ -128,6 +134,21 @@ const MAX_ISSUERS: usize = 8;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_resource_that_we_name_ourselves_ends_without_a_slash() {
+        for (url, id) in [
+            ("https://a.example/", "https://a.example"),
+            ("https://a.example", "https://a.example"),
+            ("https://a.example:8443/", "https://a.example:8443"),
+            // Here it may mean something: it is the user's.
+            ("https://a.example/mcp/", "https://a.example/mcp/"),
+            ("https://a.example/?at=/", "https://a.example/?at=/"),
+        ] {
+            let server = ServerUrl::parse(url.to_owned()).unwrap();
+            assert_eq!(Resource::assumed(&server).id, id);
+        }
+    }
 
     #[test]
     fn the_path_comes_first_and_the_root_second() {

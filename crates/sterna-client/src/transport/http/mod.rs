@@ -15,7 +15,7 @@ use url::Url;
 use self::events::Resume;
 use super::{Exchange, Outgoing, Transport};
 use crate::error::{Error, Fault, printable};
-use crate::oauth::{BoxFuture, OAuth, Verdict};
+use crate::oauth::{Attempt, BoxFuture, OAuth, Verdict};
 use crate::tls;
 
 /// The session of a legacy server.
@@ -37,10 +37,14 @@ impl Http {
     pub(crate) fn new(
         url: &str,
         auth: Option<OAuth>,
-        headers: HeaderMap,
+        mut headers: HeaderMap,
         connect_timeout: Duration,
         max_message: usize,
     ) -> Result<Self, Error> {
+        // AUTHSEC-B2: an API key may be among them.
+        headers
+            .values_mut()
+            .for_each(|value| value.set_sensitive(true));
         let bad = || Fault::Url(printable(url));
         let parsed = Url::parse(url).map_err(|_| bad())?;
         if !matches!(parsed.scheme(), "http" | "https") || parsed.fragment().is_some() {
@@ -77,18 +81,8 @@ impl Http {
         let body = Bytes::from(body);
         let mut attempt = self.auth.as_ref().map(OAuth::attempt);
         loop {
-            let mut request = self
-                .client
-                .request(method.clone(), self.url.clone())
-                .headers(self.headers.clone())
-                .headers(headers.clone())
-                .body(body.clone());
-            if let Some(attempt) = &mut attempt {
-                request = request.headers(attempt.authorize(&method, &self.uri).await?);
-            }
-            let response = request.send().await;
-            let response =
-                response.map_err(|error| Fault::Unreachable(error.without_url().into()))?;
+            let sent = self.send_once(&method, &headers, &body, attempt.as_mut());
+            let response = sent.await?;
             let verdict = match &mut attempt {
                 Some(attempt) => {
                     attempt
@@ -103,14 +97,30 @@ impl Http {
         }
     }
 
+    /// Sends a request with the token that there is: nobody is asked to sign
+    /// in.
+    async fn send_once(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        body: &Bytes,
+        attempt: Option<&mut Attempt>,
+    ) -> Result<Response, Error> {
+        let mut request = self
+            .client
+            .request(method.clone(), self.url.clone())
+            .headers(self.headers.clone())
+            .headers(headers.clone())
+            .body(body.clone());
+        if let Some(attempt) = attempt {
+            request = request.headers(attempt.authorize(method, &self.uri).await?);
+        }
+        let response = request.send().await;
+        response.map_err(|error| Fault::Unreachable(error.without_url().into()).into())
+    }
+
     async fn post(&self, message: Outgoing) -> Result<Response, Error> {
-        let mut headers = message.headers;
-        // HTTP-C2: whichever of the two the server prefers.
-        headers.insert(
-            ACCEPT,
-            HeaderValue::from_static("application/json, text/event-stream"),
-        );
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let headers = posted(message.headers);
         self.send(Method::POST, headers, message.body).await
     }
 
@@ -134,10 +144,17 @@ impl Transport for Http {
     fn tell(&self, message: Outgoing) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(async move {
             let response = self.post(message).await?;
-            match response.status().is_success() {
-                true => Ok(()),
-                false => Err(reply::status(&response).into()),
-            }
+            accepted(&response)
+        })
+    }
+
+    fn hint(&self, message: Outgoing) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            let headers = posted(message.headers);
+            let body = Bytes::from(message.body);
+            let mut attempt = self.auth.as_ref().map(OAuth::attempt);
+            let sent = self.send_once(&Method::POST, &headers, &body, attempt.as_mut());
+            accepted(&sent.await?)
         })
     }
 
@@ -158,7 +175,9 @@ impl Transport for Http {
         Box::pin(async move {
             if headers.contains_key(MCP_SESSION_ID) {
                 // A server may keep its sessions from being ended; there is nothing to do about it.
-                let ended = self.send(Method::DELETE, headers, Vec::new());
+                let mut attempt = self.auth.as_ref().map(OAuth::attempt);
+                let nothing = Bytes::new();
+                let ended = self.send_once(&Method::DELETE, &headers, &nothing, attempt.as_mut());
                 tokio::time::timeout(FAREWELL, ended).await.ok();
             }
         })
@@ -170,6 +189,24 @@ impl Transport for Http {
 
     fn place(&self) -> &str {
         self.url.as_str()
+    }
+}
+
+/// The header fields of a POST.
+fn posted(mut headers: HeaderMap) -> HeaderMap {
+    // HTTP-C2: whichever of the two the server prefers.
+    headers.insert(
+        ACCEPT,
+        HeaderValue::from_static("application/json, text/event-stream"),
+    );
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers
+}
+
+fn accepted(response: &Response) -> Result<(), Error> {
+    match response.status().is_success() {
+        true => Ok(()),
+        false => Err(reply::status(response).into()),
     }
 }
 

@@ -38,14 +38,13 @@ async fn connect(say: impl Fn(&Value) -> Said + Send + Sync + 'static) -> Client
     let server = Scripted::start(move |seen, _| say(&seen.body["id"])).await;
     let mut config = Config::default();
     config.max_message_bytes = SMALL;
-    config.timeout = PATIENCE;
     let client = Client::builder(&server.url).config(config).roots([]);
     client.connect().await.unwrap()
 }
 
 async fn outcome(client: &Client) -> String {
     let start = Instant::now();
-    let ended = client.call("t").await;
+    let ended = client.call("t").timeout(PATIENCE).await;
     let took = start.elapsed();
     assert!(took < 8 * PATIENCE, "it took {took:?}");
     match ended {
@@ -239,12 +238,10 @@ async fn a_session_that_breaks_off_again_and_again_ends_with_the_patience() {
         _ => events(Body::from("id: again\nretry: 0\ndata: \n\n")),
     })
     .await;
-    let mut config = Config::default();
-    config.timeout = PATIENCE;
-    let client = Client::builder(&server.url).era(Era::Legacy).config(config);
+    let client = Client::builder(&server.url).era(Era::Legacy);
     let client = client.connect().await.unwrap();
     tokio::time::pause();
-    let error = client.call("t").await.unwrap_err();
+    let error = client.call("t").timeout(PATIENCE).await.unwrap_err();
     check(
         &format!("{:?} {error}", error.kind()),
         expect!["Spent no answer within 500ms (MR0506)"],

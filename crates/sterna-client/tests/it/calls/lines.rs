@@ -1,5 +1,8 @@
 //! Servers at the other end of a pair of streams.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::{Value, json};
 use sterna_client::{Builder, Client, Config, Duplex, Era, ErrorKind};
 use tokio::io::{
@@ -152,6 +155,34 @@ async fn silence_is_cancelled_and_progress_buys_time_up_to_the_deadline() {
     });
     assert_eq!(ended.unwrap_err().kind(), ErrorKind::Spent);
     assert_eq!(sent, 6, "eleven seconds, one sign of life every two");
+}
+
+#[tokio::test]
+async fn progress_that_is_not_taken_in_is_dropped_and_not_kept() {
+    const TOLD: usize = 10_000;
+    let (client, mut far) = connected().await;
+    let heard: Arc<AtomicUsize> = Arc::default();
+    let count = heard.clone();
+    let call = client.call("t").on_progress(move |_| {
+        count.fetch_add(1, Ordering::SeqCst);
+    });
+    let mut call = call.into_future();
+    let request = tokio::select! {
+        ended = &mut call => panic!("{ended:?}"),
+        request = far.read() => request,
+    };
+    // The call is not polled while all this comes.
+    let token = &request["params"]["_meta"]["progressToken"];
+    for told in 0..TOLD {
+        let progress = json!({"jsonrpc": "2.0", "method": "notifications/progress",
+            "params": {"progressToken": token, "progress": told}});
+        far.say(progress).await;
+    }
+    far.result(&request, done("ok")).await;
+    assert_eq!(text(&call.await.unwrap()), "ok");
+    // What still was in the pipe comes on top of what waits.
+    let heard = heard.load(Ordering::SeqCst);
+    assert!((1..TOLD / 5).contains(&heard), "{heard}");
 }
 
 #[tokio::test]

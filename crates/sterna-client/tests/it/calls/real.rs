@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 
 use expect_test::expect;
-use sterna_client::{Client, PausedCall, Step};
+use sterna_client::{Builder, Client, Duplex, Era, PausedCall, Step};
 use sterna_protocol::content::ContentBlock;
 use sterna_protocol::elicitation::{ElicitContent, ElicitResult};
 use sterna_protocol::roots::Root;
@@ -36,20 +36,23 @@ async fn note(cx: Cx<'_>, _: Uri) -> Result<String, RequestError> {
     Ok(format!("unlocked with {pin}"))
 }
 
+fn offers() -> Server {
+    Server::new("real", "1")
+        .tool("greet", "Greets", greet)
+        .tool("both", "Asks two things at once", both)
+        .prompt("brief", "Writes a brief", brief)
+        .resource("note://1", "note", note)
+}
+
 /// A server that lives as long as the set.
-fn serve(tasks: &mut JoinSet<()>) -> String {
+pub(super) fn serve(tasks: &mut JoinSet<()>) -> String {
     serve_with(tasks, |server| server)
 }
 
 fn serve_with(tasks: &mut JoinSet<()>, prepare: impl FnOnce(Server) -> Server) -> String {
-    let server = Server::new("real", "1")
-        .tool("greet", "Greets", greet)
-        .tool("both", "Asks two things at once", both)
-        .prompt("brief", "Writes a brief", brief)
-        .resource("note://1", "note", note);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let server = prepare(server).build().unwrap();
+    let server = prepare(offers()).build().unwrap();
     tasks.spawn(async move {
         let forever = std::future::pending();
         server.serve_on(listener, forever).await.unwrap();
@@ -57,34 +60,24 @@ fn serve_with(tasks: &mut JoinSet<()>, prepare: impl FnOnce(Server) -> Server) -
     url
 }
 
-fn answer(key: &str) -> ElicitResult {
-    let text = match key {
-        "first" => "Ada",
-        "last" => "Lovelace",
-        other => other,
-    };
-    ElicitResult::accept(ElicitContent::from_iter([("value", text)]))
+/// Somebody who fills in the one field of every form.
+pub(super) fn prepared(builder: Builder) -> Builder {
+    let filled = builder.on_form(|question| async move {
+        let field = question.params.requested_schema.properties.iter().next();
+        let field = field.map(|(name, _)| name.to_owned()).unwrap();
+        let text = match &*field {
+            "first" => "Ada",
+            "last" => "Lovelace",
+            other => other,
+        };
+        let content = ElicitContent::from_iter([(field.clone(), text)]);
+        Ok(ElicitResult::accept(content))
+    });
+    filled.roots([Root::new("file:///srv")])
 }
 
-#[tokio::test]
-async fn tools_prompts_and_resources_ask_over_as_many_rounds_as_they_need() {
-    let mut tasks = JoinSet::new();
-    let url = serve(&mut tasks);
-    let client = Client::builder(&url)
-        .on_form(|question| async move {
-            let field = question.params.requested_schema.properties.iter().next();
-            let field = field.map(|(name, _)| name.to_owned()).unwrap();
-            let ElicitResult { content, .. } = answer(&question.key);
-            let text = content.unwrap().get("value").cloned().unwrap();
-            Ok(ElicitResult::accept(ElicitContent::from_iter([(
-                field, text,
-            )])))
-        })
-        .roots([Root::new("file:///srv")])
-        .connect()
-        .await
-        .unwrap();
-
+/// What both sides owe each other, whatever carries their messages.
+async fn contract(client: Client) {
     expect!["Hello, Ada Lovelace!"].assert_eq(text(&client.call("greet").await.unwrap()));
     expect!["name works on file:///srv"].assert_eq(text(&client.call("both").await.unwrap()));
     let brief = client.prompt("brief").await.unwrap();
@@ -97,6 +90,30 @@ async fn tools_prompts_and_resources_ask_over_as_many_rounds_as_they_need() {
     assert_eq!(shown["text"], "unlocked with pin");
     let tools = client.tools().all().await.unwrap();
     assert_eq!(tools.len(), 2);
+}
+
+#[tokio::test]
+async fn tools_prompts_and_resources_ask_over_as_many_rounds_as_they_need() {
+    let mut tasks = JoinSet::new();
+    let url = serve(&mut tasks);
+    for era in [Era::Modern, Era::Legacy] {
+        let client = prepared(Client::builder(&url)).era(era);
+        contract(client.connect().await.unwrap()).await;
+    }
+}
+
+#[tokio::test]
+async fn in_memory_the_same_is_owed_as_over_http() {
+    for era in [Era::Modern, Era::Legacy] {
+        let (near, far) = tokio::io::duplex(1 << 16);
+        let (reader, writer) = tokio::io::split(far);
+        let mut tasks = JoinSet::new();
+        let service = offers().build().unwrap();
+        tasks.spawn(async move { service.serve_lines(reader, writer).await.unwrap() });
+        let (reader, writer) = tokio::io::split(near);
+        let client = prepared(Client::builder(Duplex::new("memory", reader, writer))).era(era);
+        contract(client.connect().await.unwrap()).await;
+    }
 }
 
 #[tokio::test]

@@ -64,7 +64,8 @@ async fn a_child_answers_and_leaves_without_a_zombie() {
 /// Connects to a child that does `at_end` when it should leave, and leaves it.
 async fn left(at_end: &str) -> Vec<String> {
     let (command, pids) = watched(staying(OK, at_end));
-    let command = command.grace(std::time::Duration::from_millis(100));
+    // Long enough for a busy machine.
+    let command = command.grace(std::time::Duration::from_secs(1));
     let client = Client::connect(command).await.unwrap();
     while pids.lock().unwrap().is_empty() {
         tokio::task::yield_now().await;
@@ -85,6 +86,18 @@ async fn a_child_that_does_not_leave_is_told_by_a_signal() {
 #[tokio::test]
 async fn a_child_that_does_not_care_is_killed() {
     assert!(left("trap '' TERM; exec sleep 1000").await.is_empty());
+}
+
+#[tokio::test]
+async fn a_child_whose_client_is_dropped_does_not_stay() {
+    let (command, pids) = watched(staying(OK, "trap '' TERM; exec sleep 1000"));
+    let client = Client::connect(command).await.unwrap();
+    client.call("t").await.unwrap();
+    let pid = pids.lock().unwrap()[0].clone();
+    drop(client);
+    while is_running(&pid) {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test]

@@ -4,21 +4,27 @@
     reason = "what is measured here is measured in real time"
 )]
 
+mod client;
+mod overload;
+mod stop;
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use rustix::process::{Resource, getrlimit, setrlimit};
-use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+pub use overload::{Overload, overload};
+pub use stop::{Stopped, stop_under_load};
+
 use crate::good::{Post, call, listen, weather};
 use crate::subject::Subject;
+use client::Client;
 
 /// Options of a server with room for everybody.
 pub const ROOMY: [&str; 4] = ["--listeners", "16000", "--connections", "16000"];
@@ -70,7 +76,7 @@ impl Load {
     /// # Errors
     ///
     /// The first thing that went wrong: a call without its result, a listener
-    /// that was cut or missed an event.
+    /// that was cut or missed an event, memory that grew.
     pub fn run(self, subject: &Subject) -> Result<Figures> {
         more_descriptors()?;
         runtime()?.block_on(self.play(subject))
@@ -120,11 +126,13 @@ impl Load {
         }
         let events = heard.load(Ordering::Relaxed);
         ensure!(events == expected, "{events} of {expected} events arrived");
-        Ok(Figures {
+        let figures = Figures {
             calls: calls.load(Ordering::Relaxed),
             events,
             resident,
-        })
+        };
+        ensure!(resident.1 < resident.0 + MOST_GROWTH, "it grew: {figures}");
+        Ok(figures)
     }
 
     async fn listen(
@@ -137,7 +145,7 @@ impl Load {
         let mut listeners = JoinSet::new();
         for number in 0..self.listeners {
             let mut client = Client::connect(subject).await?;
-            client.stream.write_all(&listen).await?;
+            client.send(&listen).await?;
             let (here, heard) = (Arc::clone(&ready), Arc::clone(heard));
             listeners.spawn(async move {
                 client.read_until(b"subscriptions/acknowledged").await?;
@@ -158,79 +166,6 @@ impl Load {
     }
 }
 
-/// Sends `clients` slow calls at once to a server that has room for fewer, and
-/// one more when they are over. Says how many were served and how many were
-/// sent away, and how long the slowest of those took to hear it.
-///
-/// # Errors
-///
-/// An answer that was neither, or no answer at all.
-pub fn overload(subject: &Subject, clients: usize) -> Result<(usize, usize, Duration)> {
-    runtime()?.block_on(async {
-        let mut calls = JoinSet::new();
-        for _ in 0..clients {
-            let mut client = Client::connect(subject).await?;
-            calls.spawn(async move {
-                let call = slow(LONG);
-                let start = Instant::now();
-                let answer = client.call(&call).await?;
-                anyhow::Ok((answer, start.elapsed()))
-            });
-        }
-        let (mut served, mut sent_away, mut slowest) = (0, 0, Duration::ZERO);
-        while let Some(ended) = calls.join_next().await {
-            let (answer, took) = ended??;
-            if answer.status == 503 {
-                ensure!(answer.head.contains("retry-after: "), "{}", answer.head);
-                sent_away += 1;
-                slowest = slowest.max(took);
-            } else {
-                answer.must_be(200)?;
-                served += 1;
-            }
-        }
-        Client::connect(subject)
-            .await?
-            .call(&slow(1))
-            .await?
-            .must_be(200)?;
-        Ok((served, sent_away, slowest))
-    })
-}
-
-/// Calls on `clients` connections without a pause and tells the server to stop
-/// in the middle. Says how many calls got their result.
-///
-/// # Errors
-///
-/// An answer that is none.
-pub fn stop_under_load(subject: &mut Subject, clients: usize) -> Result<u64> {
-    runtime()?.block_on(async {
-        let answered = Arc::new(AtomicU64::new(0));
-        let mut callers = JoinSet::new();
-        for _ in 0..clients {
-            let mut client = Client::connect(subject).await?;
-            let answered = Arc::clone(&answered);
-            callers.spawn(async move {
-                // Ends when the server hangs up instead of answering.
-                while let Ok(answer) = client.call(&slow(20)).await {
-                    answer.must_be(200)?;
-                    answered.fetch_add(1, Ordering::Relaxed);
-                }
-                anyhow::Ok(())
-            });
-        }
-        while answered.load(Ordering::Relaxed) < 10 * u64::try_from(clients)? {
-            tokio::task::yield_now().await;
-        }
-        subject.tell_to_stop();
-        while let Some(caller) = callers.join_next().await {
-            caller??;
-        }
-        Ok(answered.load(Ordering::Relaxed))
-    })
-}
-
 /// Raises the number of descriptors to what is allowed.
 ///
 /// # Errors
@@ -248,82 +183,9 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
         .build()?)
 }
 
-fn slow(millis: u64) -> Vec<u8> {
-    Post::of(&call("slow", "slow", &json!({"millis": millis}))).to_bytes()
-}
+/// How long the last answers and events may take on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(60);
 
-struct Client {
-    stream: TcpStream,
-    unread: Vec<u8>,
-}
-
-struct Answer {
-    status: u16,
-    head: String,
-    body: Vec<u8>,
-}
-
-impl Answer {
-    fn must_be(self, status: u16) -> Result<()> {
-        let body = String::from_utf8_lossy(&self.body);
-        ensure!(self.status == status, "{} {body}", self.status);
-        let message: Value = serde_json::from_slice(&self.body)?;
-        ensure!(message.get("result").is_some(), "{body}");
-        Ok(())
-    }
-}
-
-impl Client {
-    async fn connect(subject: &Subject) -> Result<Self> {
-        let stream = TcpStream::connect(subject.address()).await?;
-        stream.set_nodelay(true)?;
-        Ok(Self {
-            stream,
-            unread: Vec::new(),
-        })
-    }
-
-    async fn call(&mut self, request: &[u8]) -> Result<Answer> {
-        self.stream.write_all(request).await?;
-        let head = self.read_until(b"\r\n\r\n").await?;
-        let head = String::from_utf8(head)?.to_ascii_lowercase();
-        let length = head
-            .lines()
-            .find_map(|line| line.strip_prefix("content-length: "));
-        let length: usize = length.context("an answer has a length")?.parse()?;
-        while self.unread.len() < length {
-            self.fill().await?;
-        }
-        Ok(Answer {
-            status: head.get(9..12).context("there is a status")?.parse()?,
-            body: self.unread.drain(..length).collect(),
-            head,
-        })
-    }
-
-    /// Everything up to `end` and with it.
-    async fn read_until(&mut self, end: &[u8]) -> Result<Vec<u8>> {
-        loop {
-            let found = self
-                .unread
-                .windows(end.len())
-                .position(|bytes| bytes == end);
-            if let Some(at) = found {
-                return Ok(self.unread.drain(..at + end.len()).collect());
-            }
-            self.fill().await?;
-        }
-    }
-
-    async fn fill(&mut self) -> Result<()> {
-        let read = self.stream.read_buf(&mut self.unread).await?;
-        ensure!(read > 0, "the server hung up");
-        Ok(())
-    }
-}
-
-/// How long a call takes that keeps its place, in milliseconds.
-const LONG: u64 = 1500;
-
-/// How long the last events may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// By how many KiB a server under a steady load may grow: what an allocator
+/// keeps for itself, and nothing that goes on.
+const MOST_GROWTH: u64 = 8192;

@@ -1,0 +1,135 @@
+//! A map by key that is made for a handful of them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::mem;
+
+use crate::key::Key;
+
+/// A map in order of its keys: a sorted list while it is short, as in nearly
+/// every flow, and a tree when it has grown.
+#[derive(Clone)]
+pub(crate) enum KeyMap<V> {
+    Few(Vec<(Key, V)>),
+    Many(BTreeMap<Key, V>),
+}
+
+impl<V> KeyMap<V> {
+    pub(crate) fn get(&self, key: &str) -> Option<&V> {
+        match self {
+            Self::Few(list) => find(list, key).ok().map(|at| &list[at].1),
+            Self::Many(tree) => tree.get(key),
+        }
+    }
+
+    /// Sets `key` to `value`, and returns what it was set to before.
+    pub(crate) fn insert(&mut self, key: Key, value: V) -> Option<V> {
+        match self {
+            Self::Few(list) => match find(list, key.as_str()) {
+                Ok(at) => return Some(mem::replace(&mut list[at].1, value)),
+                Err(at) if list.len() < FEW => {
+                    list.insert(at, (key, value));
+                    return None;
+                }
+                Err(_) => *self = Self::Many(mem::take(list).into_iter().collect()),
+            },
+            Self::Many(_) => {}
+        }
+        match self {
+            Self::Few(_) => None,
+            Self::Many(tree) => tree.insert(key, value),
+        }
+    }
+
+    pub(crate) fn remove(&mut self, key: &str) -> Option<(Key, V)> {
+        match self {
+            Self::Few(list) => find(list, key).ok().map(|at| list.remove(at)),
+            Self::Many(tree) => tree.remove_entry(key),
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Key, &V)> {
+        let (list, tree) = match self {
+            Self::Few(list) => (list.as_slice(), None),
+            Self::Many(tree) => (&[][..], Some(tree)),
+        };
+        let few = list.iter().map(|(key, value)| (key, value));
+        few.chain(tree.into_iter().flatten())
+    }
+
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        let (list, tree) = match self {
+            Self::Few(list) => (list.as_mut_slice(), None),
+            Self::Many(tree) => (&mut [][..], Some(tree)),
+        };
+        let few = list.iter_mut().map(|(_, value)| value);
+        few.chain(tree.into_iter().flat_map(BTreeMap::values_mut))
+    }
+}
+
+/// Where `key` is, or where it belongs.
+fn find<V>(list: &[(Key, V)], key: &str) -> Result<usize, usize> {
+    list.binary_search_by(|(known, _)| known.as_str().cmp(key))
+}
+
+impl<V> Default for KeyMap<V> {
+    fn default() -> Self {
+        Self::Few(Vec::new())
+    }
+}
+
+impl<V> FromIterator<(Key, V)> for KeyMap<V> {
+    fn from_iter<I: IntoIterator<Item = (Key, V)>>(pairs: I) -> Self {
+        let mut map = Self::default();
+        for (key, value) in pairs {
+            map.insert(key, value);
+        }
+        map
+    }
+}
+
+impl<V: PartialEq> PartialEq for KeyMap<V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<V: Eq> Eq for KeyMap<V> {}
+
+impl<V: fmt::Debug> fmt::Debug for KeyMap<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+/// Up to here looking through a list is cheaper than growing a tree.
+const FEW: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_map_does_what_a_tree_does(
+            changes in prop::collection::vec((any::<bool>(), 0_u8..40, any::<u8>()), 0..120),
+        ) {
+            let (mut map, mut tree) = (KeyMap::default(), BTreeMap::new());
+            for (inserts, key, value) in changes {
+                let key = Key::new(&key.to_string());
+                if inserts {
+                    prop_assert_eq!(map.insert(key.clone(), value), tree.insert(key.clone(), value));
+                } else {
+                    prop_assert_eq!(map.remove(key.as_str()), tree.remove_entry(key.as_str()));
+                }
+                prop_assert_eq!(map.get(key.as_str()), tree.get(key.as_str()));
+                prop_assert!(map.iter().eq(tree.iter()));
+                prop_assert!(map.values_mut().eq(tree.values_mut()));
+            }
+            let again: KeyMap<u8> = tree.into_iter().collect();
+            prop_assert_eq!(map, again);
+        }
+    }
+}

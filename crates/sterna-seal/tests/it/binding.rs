@@ -1,0 +1,66 @@
+//! What is the same request, and what is said of one.
+
+use expect_test::expect;
+use sterna_seal::{Principal, Realm, Target};
+
+use crate::stage::Request;
+
+#[test]
+fn two_bindings_are_equal_if_every_part_of_the_request_is() {
+    let alice = Request::by_alice();
+    assert_eq!(alice.binding(), alice.binding());
+    for other in [
+        Request {
+            audience: "https://other.example",
+            ..alice
+        },
+        Request {
+            tenant: None,
+            ..alice
+        },
+        Request {
+            principal: Principal::ANONYMOUS,
+            ..alice
+        },
+        Request {
+            method: "prompts/get",
+            ..alice
+        },
+        Request {
+            name: "undeploy",
+            ..alice
+        },
+        Request {
+            arguments: None,
+            ..alice
+        },
+    ] {
+        assert_ne!(alice.binding(), other.binding());
+    }
+}
+
+#[test]
+fn two_targets_are_equal_if_method_and_name_are() {
+    let target = Target::new("tools/call", "deploy");
+    assert_eq!(target, target.with_digest(target.digest()));
+    assert_ne!(target, Target::new("tools/call", "undeploy"));
+    assert_ne!(target, Target::new("prompts/get", "deploy"));
+}
+
+#[test]
+fn a_log_shows_nothing_of_a_request() {
+    let alice = Request::by_alice();
+    let realm = Realm::new(alice.audience, alice.tenant);
+    let target = Target::new(alice.method, alice.name);
+    let shown = format!(
+        "{:?} {realm:?} {:?} {:?} {target:?} {:?}",
+        alice.binding(),
+        alice.principal,
+        Principal::ANONYMOUS,
+        target.digest(),
+    );
+    expect![
+        "Binding(..) Realm(..) Principal(named) Principal(anonymous) Target(..) TargetDigest(..)"
+    ]
+    .assert_eq(&shown);
+}
