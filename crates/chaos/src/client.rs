@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
 use crate::dice::Dice;
+use crate::effects::now;
 use crate::http::send;
 use crate::instance::Instances;
 
@@ -16,6 +17,10 @@ use crate::instance::Instances;
 pub(crate) struct Kept {
     pub(crate) number: u64,
     pub(crate) end: End,
+    /// When its task was acknowledged, in milliseconds.
+    pub(crate) from: u64,
+    /// When its end was seen.
+    pub(crate) to: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +30,15 @@ pub(crate) enum End {
     Paid,
 }
 
-/// Orders until `end`, and follows every order until it is over.
+/// Orders until `end`, follows every order until it is over, and sees at last
+/// that each still is.
 pub(crate) fn order(
     instances: &Instances,
     numbers: &AtomicU64,
     end: Instant,
     mut dice: Dice,
 ) -> Result<Vec<Kept>> {
-    let mut kept = Vec::new();
+    let (mut kept, mut seen) = (Vec::new(), Vec::new());
     while Instant::now() < end {
         let number = numbers.fetch_add(1, Ordering::Relaxed);
         let params = json!({"name": "order", "arguments": {"number": number}});
@@ -44,14 +50,49 @@ pub(crate) fn order(
         let Some(task) = created["taskId"].as_str() else {
             bail!("order {number} became no task: {created}");
         };
-        let end = follow(instances, task, number, &mut dice)?;
-        kept.push(Kept { number, end });
+        let from = now();
+        let (end, shown) = follow(instances, task, number, &mut dice)?;
+        let to = now();
+        kept.push(Kept {
+            number,
+            end,
+            from,
+            to,
+        });
+        seen.push((task.to_owned(), number, shown));
+    }
+    for (task, number, shown) in seen {
+        stays(instances, &task, number, &shown, &mut dice)?;
     }
     Ok(kept)
 }
 
+/// Whether a task that was seen to have ended is as it was seen.
+fn stays(
+    instances: &Instances,
+    task: &str,
+    number: u64,
+    seen: &Value,
+    dice: &mut Dice,
+) -> Result<()> {
+    let since = Instant::now();
+    while since.elapsed() < LONGEST {
+        let Ok(shown) = send(instances.any(dice), "tasks/get", json!({"taskId": task})) else {
+            sleep(PAUSE);
+            continue;
+        };
+        for member in ["status", "result"] {
+            if shown[member] != seen[member] {
+                bail!("order {number} had ended with {seen}, and became {shown}");
+            }
+        }
+        return Ok(());
+    }
+    bail!("order {number} cannot be seen any more");
+}
+
 /// Follows a task that was promised, wherever there is somebody to ask.
-fn follow(instances: &Instances, task: &str, number: u64, dice: &mut Dice) -> Result<End> {
+fn follow(instances: &Instances, task: &str, number: u64, dice: &mut Dice) -> Result<(End, Value)> {
     let size = format!("size-{:x}", dice.roll());
     let gives_up = dice.once_in(8);
     let (mut answered, mut cancelled) = (false, false);
@@ -85,8 +126,8 @@ fn follow(instances: &Instances, task: &str, number: u64, dice: &mut Dice) -> Re
                     let _ = send(instances.any(dice), "tasks/update", answer("too late"));
                 }
             }
-            Some("completed") => return judge(&shown, number, &size),
-            Some("cancelled") if gives_up => return Ok(End::Cancelled),
+            Some("completed") => return Ok((judge(&shown, number, &size)?, shown)),
+            Some("cancelled") if gives_up => return Ok((End::Cancelled, shown)),
             Some("working") => {}
             _ => bail!("order {number}: {shown}"),
         }

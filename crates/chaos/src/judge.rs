@@ -48,7 +48,7 @@ impl History<'_> {
         for (order, plans) in &plans {
             ensure!(plans.len() == 1, "order {order} was seen with {plans:?}");
         }
-        for Kept { number, end } in self.kept {
+        for kept @ Kept { number, end, .. } in self.kept {
             let paid = payments.get(number).and_then(|all| all.first());
             match (end, paid) {
                 (End::Paid, None) => anyhow::bail!("order {number} was never paid, and says so"),
@@ -61,7 +61,7 @@ impl History<'_> {
                 }
                 (End::Cancelled, None) => {}
                 // It may have happened and may not: that is for whoever was hit to say.
-                (End::Ambiguous, _) => self.was_hit(*number)?,
+                (End::Ambiguous, _) => self.was_hit(kept)?,
             }
         }
         Ok(())
@@ -78,18 +78,23 @@ impl History<'_> {
 
     /// An effect is in doubt only if something broke while it ran: otherwise it
     /// happens exactly once.
-    fn was_hit(&self, order: u64) -> Result<()> {
+    fn was_hit(&self, kept: &Kept) -> Result<()> {
+        let order = kept.number;
         let mine = || self.effects.iter().filter(|effect| effect.order == order);
         let begun = mine().find(|effect| effect.what == What::Begin);
-        let Some(begun) = begun else {
-            // Claimed, and killed before the first line of it.
-            return Ok(());
-        };
         let ended = mine().find(|effect| effect.what == What::End);
-        let end = ended.map_or(begun.at, |ended| ended.at) + REPORTING;
+        let (by, from, to) = match begun {
+            Some(begun) => (
+                Some(begun.process),
+                begun.at,
+                ended.map_or(begun.at, |ended| ended.at),
+            ),
+            // Claimed, and killed before the first line of it: by whom, nobody knows.
+            None => (None, kept.from, kept.to),
+        };
         let hit = self.faults.iter().any(|fault| {
-            let meant = fault.process.is_none_or(|process| process == begun.process);
-            meant && fault.from <= end && begun.at <= fault.to + REPORTING
+            let meant = fault.process.is_none() || by.is_none() || fault.process == by;
+            meant && fault.from <= to + REPORTING && from <= fault.to + REPORTING
         });
         ensure!(hit, "order {order} is in doubt, and nothing happened to it");
         Ok(())
@@ -107,7 +112,8 @@ mod tests {
     use super::*;
 
     /// Judges a history, one thing per line: `pay 1 at 100`, `pay 1 unacknowledged`,
-    /// `saw 1 plan`, `kept 1 paid`, `kill 7 at 100`, `row x`.
+    /// `saw 1 plan`, `kept 1 paid`, `kill 7 at 100`, `row x`. Every order takes
+    /// from 10000 to 11000.
     #[track_caller]
     fn check(history: &str, expected: Expect) {
         let (mut kept, mut effects, mut faults) = (Vec::new(), Vec::new(), Vec::new());
@@ -134,6 +140,8 @@ mod tests {
                     kept.push(Kept {
                         number: number(1),
                         end,
+                        from: 10_000,
+                        to: 11_000,
                     });
                     continue;
                 }
@@ -243,6 +251,21 @@ mod tests {
                 expect!["order 1 is in doubt, and nothing happened to it"],
             );
         }
+    }
+
+    #[test]
+    fn doubt_about_what_never_began_needs_a_reason_too() {
+        let doubt = "kept 1 ambiguous";
+        check(
+            doubt,
+            expect!["order 1 is in doubt, and nothing happened to it"],
+        );
+        // Whoever it was, it was in its time.
+        check(&format!("{doubt}\n kill 8 at 10500"), expect!["good"]);
+        check(
+            &format!("{doubt}\n kill 8 at 5000"),
+            expect!["order 1 is in doubt, and nothing happened to it"],
+        );
     }
 
     #[test]

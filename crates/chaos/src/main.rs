@@ -71,6 +71,7 @@ enum Command {
 enum Flaw {
     BelievesZombies,
     DropsAnswers,
+    ForgetsEnds,
     MixesAnswersUp,
     RunsEffectsTwice,
     SkipsCommits,
@@ -81,6 +82,7 @@ impl From<Flaw> for Fault {
         match flaw {
             Flaw::BelievesZombies => Self::BelievesZombies,
             Flaw::DropsAnswers => Self::DropsAnswers,
+            Flaw::ForgetsEnds => Self::ForgetsEnds,
             Flaw::MixesAnswersUp => Self::MixesAnswersUp,
             Flaw::RunsEffectsTwice => Self::RunsEffectsTwice,
             Flaw::SkipsCommits => Self::SkipsCommits,

@@ -58,8 +58,13 @@ impl Pool {
         let mut backoff = Backoff::new(SHORTEST_POLL.min(longest), longest);
         let mut sweep_at = Instant::now();
         while !shutdown.has_begun() {
-            if self.take_work().await {
+            let taken = self.take_work().await;
+            if taken > 0 {
                 backoff.reset();
+            }
+            if taken == MOST_AT_ONCE {
+                // There may be more of it, and room: no reason to wait.
+                continue;
             }
             tokio::select! {
                 () = shutdown.begun() => break,
@@ -82,11 +87,11 @@ impl Pool {
         }
     }
 
-    /// Claims as much as there is room for; says whether there was anything.
-    async fn take_work(&mut self) -> bool {
+    /// Claims some of what there is room for; says how much it was.
+    async fn take_work(&mut self) -> u32 {
         let room = self.tasks.config.workers.saturating_sub(self.jobs.len());
         let Ok(limit @ 1..) = u32::try_from(room) else {
-            return false;
+            return 0;
         };
         let core = self.current.core();
         let targets = core.task_tools().filter_map(|name| Name::new(name).ok());
@@ -99,11 +104,12 @@ impl Pool {
                 let cause: &dyn std::error::Error = &error;
                 let code = error.code().unwrap_or("MR0404");
                 tracing::warn!(target: "sterna::tasks", code, error = cause, "no work can be claimed");
-                return false;
+                return 0;
             }
         };
-        let any = !claimed.is_empty();
+        let mut taken = 0;
         for claimed in claimed {
+            taken += 1;
             let task = claimed.lease.task;
             let bell = Arc::new(Notify::new());
             self.bells.insert(task, Arc::clone(&bell));
@@ -120,7 +126,7 @@ impl Pool {
                 task
             }));
         }
-        any
+        taken
     }
 
     fn ring(&self, wakeup: Wakeup) {

@@ -332,6 +332,23 @@ async fn an_instance_works_on_no_more_tasks_at_once_than_it_may() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_instance_with_room_takes_up_all_there_is_at_once() {
+    let (world, mut fleet) = (Arc::new(World::default()), Fleet::new());
+    let mut config = super::config();
+    config.tasks.workers = 64;
+    let service = fleet.configured(server(&world), config);
+    let client = fleet.front(server(&world));
+    for _ in 0..40 {
+        client.begin("hang", json!({})).await;
+    }
+    let since = Instant::now();
+    fleet.employ(&service);
+    world.until(&["begin"; 40].join(" ")).await;
+    // Less than one pause between two looks for work.
+    assert!(since.elapsed() < Duration::from_millis(20));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_task_that_sleeps_a_little_stays_where_it_is() {
     let (_world, _fleet, client) = start();
     let task = client.begin("flaky", json!({})).await;
