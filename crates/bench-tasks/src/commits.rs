@@ -55,7 +55,7 @@ pub(crate) async fn measure(store: Arc<dyn Store>, tasks: u32, callers: u32) -> 
 }
 
 /// Claims whatever there is, for `length`.
-pub(crate) async fn claim_all(
+async fn claim_all(
     store: &dyn Store,
     worker: &Name,
     length: Duration,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use sterna_server::TaskConfig;
 use sterna_store::Store;
 use tokio::task::JoinSet;
 
@@ -14,7 +15,7 @@ use crate::report;
 /// what it was when a tenth of them had.
 pub(crate) async fn measure(store: Arc<dyn Store>, waiting: u32) -> Result<()> {
     let progress = Progress::default();
-    let service = service(store, Duration::from_secs(30), progress.clone())?;
+    let service = service(store, TaskConfig::default(), progress.clone())?;
     let client = Client::of(service.clone())?;
     let mut workers = JoinSet::new();
     workers.spawn(async move { service.work().await });
@@ -38,7 +39,7 @@ pub(crate) async fn measure(store: Arc<dyn Store>, waiting: u32) -> Result<()> {
 
 async fn crowd(client: &Client, progress: &Progress, from: u32, to: u32) -> Result<()> {
     let last = client.create("ask", to - from, 32).await?;
-    Progress::until(&progress.asked, to).await;
+    Progress::until(&progress.asked, to).await?;
     while client.status(&last).await? != "input_required" {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use sterna_server::TaskConfig;
 use sterna_store::Store;
 use tokio::task::JoinSet;
 
@@ -12,7 +13,7 @@ use crate::report;
 
 pub(crate) async fn measure(store: Arc<dyn Store>, tasks: u32) -> Result<()> {
     let progress = Progress::default();
-    let service = service(store, Duration::from_secs(30), progress.clone())?;
+    let service = service(store, TaskConfig::default(), progress.clone())?;
     let client = Client::of(service.clone())?;
     let since = Instant::now();
     let last = client.create("step", tasks, 32).await?;
@@ -20,14 +21,14 @@ pub(crate) async fn measure(store: Arc<dyn Store>, tasks: u32) -> Result<()> {
     let since = Instant::now();
     let mut workers = JoinSet::new();
     workers.spawn(async move { service.work().await });
-    Progress::until(&progress.done, tasks).await;
+    Progress::until(&progress.done, tasks).await?;
     report("tasks stepped and finished, 16 workers", tasks, since);
     while client.status(&last).await? != "completed" {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     let since = Instant::now();
     client.create("step", tasks, 32).await?;
-    Progress::until(&progress.done, 2 * tasks).await;
+    Progress::until(&progress.done, 2 * tasks).await?;
     report("tasks created, stepped and finished together", tasks, since);
     Ok(())
 }

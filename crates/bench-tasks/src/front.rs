@@ -1,8 +1,9 @@
 //! A server with tasks, and a client in the same process.
 
+use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
@@ -14,7 +15,9 @@ use serde_json::{Value, json};
 use sterna_seal::{Keyring, ThreadEntropy};
 use sterna_server::auth::Gate;
 use sterna_server::edge::Edge;
-use sterna_server::{Cx, Mcp, Server, ServerConfig, Service, TaskMode, Tool, ToolError};
+use sterna_server::{
+    Cx, Mcp, Server, ServerConfig, Service, TaskConfig, TaskMode, Tool, ToolError,
+};
 use sterna_store::Store;
 use tokio::task::JoinSet;
 use tower_service::Service as _;
@@ -23,13 +26,33 @@ use tower_service::Service as _;
 #[derive(Clone, Default)]
 pub(crate) struct Progress {
     pub(crate) asked: Arc<AtomicU32>,
+    pub(crate) stepped: Arc<AtomicU32>,
+    pub(crate) held: Arc<AtomicU32>,
     pub(crate) done: Arc<AtomicU32>,
+    /// Whether a task that has stepped stays in hand for ever.
+    pub(crate) holds: bool,
 }
 
 impl Progress {
     /// Waits until `counter` is `count`.
-    pub(crate) async fn until(counter: &AtomicU32, count: u32) {
-        while counter.load(Ordering::Relaxed) < count {
+    ///
+    /// # Errors
+    ///
+    /// It stands still for so long that a task must have been lost.
+    pub(crate) async fn until(counter: &AtomicU32, count: u32) -> Result<()> {
+        let (mut known, mut since) = (0, Instant::now());
+        loop {
+            let now = counter.load(Ordering::Relaxed);
+            if now >= count {
+                return Ok(());
+            }
+            if now > known {
+                (known, since) = (now, Instant::now());
+            }
+            ensure!(
+                since.elapsed() < STANDSTILL,
+                "{now} of {count} tasks came through, and no more"
+            );
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
@@ -37,11 +60,11 @@ impl Progress {
 
 pub(crate) fn service(
     store: Arc<dyn Store>,
-    lease: Duration,
+    tasks: TaskConfig,
     progress: Progress,
 ) -> Result<Service> {
     let mut config = ServerConfig::default();
-    config.tasks.lease = lease;
+    config.tasks = tasks;
     let keys = Keyring::generate(&mut ThreadEntropy)?;
     let server = Server::new("bench", "1")
         .keys(keys)
@@ -61,10 +84,23 @@ struct Input {
 
 async fn step(cx: Cx<'_>, input: Input) -> Result<String, ToolError> {
     let text = input.text;
+    let progress = cx.state::<Progress>();
+    let stepped = &progress.stepped;
     let kept = cx
-        .step("keep", || async move { Ok::<_, ToolError>(text) })
+        .step("keep", || async move {
+            stepped.fetch_add(1, Ordering::Relaxed);
+            Ok::<_, ToolError>(text)
+        })
         .await?;
-    cx.state::<Progress>().done.fetch_add(1, Ordering::Relaxed);
+    if progress.holds {
+        let held = &progress.held;
+        cx.step("hold", || async move {
+            held.fetch_add(1, Ordering::Relaxed);
+            pending::<Result<(), ToolError>>().await
+        })
+        .await?;
+    }
+    progress.done.fetch_add(1, Ordering::Relaxed);
     Ok(kept)
 }
 
@@ -150,3 +186,6 @@ impl Client {
         Ok(message["result"].take())
     }
 }
+
+/// Far longer than the lease of a process that was killed.
+const STANDSTILL: Duration = Duration::from_secs(600);

@@ -14,21 +14,39 @@ mod commits;
 mod crowd;
 mod engine;
 mod front;
+mod place;
 mod recovery;
 
-use std::path::Path;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Result;
-use clap::{Parser, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
+use place::Place;
 use postgres_here::Postgres;
-use sterna_store::Store;
-use sterna_store_postgres::PostgresStore;
-use sterna_store_sqlite::SqliteStore;
 
-#[derive(Clone, Copy, Parser)]
+#[derive(Parser)]
 #[command(about = "Measures tasks on SQLite and PostgreSQL")]
+struct Program {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    args: Args,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Be the process that is killed while it has tasks in hand
+    #[command(hide = true)]
+    Hold {
+        #[command(flatten)]
+        place: Place,
+        /// How many tasks
+        #[arg(long)]
+        open: u32,
+    },
+}
+
+#[derive(Clone, Copy, clap::Args)]
 struct Args {
     /// Only this store
     #[arg(long)]
@@ -52,7 +70,10 @@ enum Kind {
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    let args = Args::parse();
+    let Program { command, args } = Program::parse();
+    if let Some(Command::Hold { place, open }) = command {
+        return recovery::hold(&place, open).await;
+    }
     if args.store != Some(Kind::Postgres) {
         on_sqlite(args).await?;
     }
@@ -66,9 +87,9 @@ async fn on_sqlite(args: Args) -> Result<()> {
     println!("SQLite, one file");
     let folder = tempfile::tempdir()?;
     bare::sqlite(args.tasks)?;
-    measure(args, |name| {
-        let path = folder.path().join(name);
-        Box::pin(async move { sqlite(&path) })
+    measure(args, |name| Place {
+        store: folder.path().join(name).display().to_string(),
+        schema: None,
     })
     .await
 }
@@ -81,33 +102,20 @@ async fn on_postgres(args: Args) -> Result<()> {
     println!("PostgreSQL over a socket");
     let connection = server.connection();
     bare::postgres(args.tasks, &connection).await?;
-    measure(args, |name| Box::pin(postgres(connection.clone(), name))).await
+    measure(args, |name| Place {
+        store: connection.clone(),
+        schema: Some(name.to_owned()),
+    })
+    .await
 }
 
-type Opening = std::pin::Pin<Box<dyn Future<Output = Result<Arc<dyn Store>>>>>;
-
-async fn measure(args: Args, open: impl Fn(&'static str) -> Opening) -> Result<()> {
-    for callers in [1, 32] {
-        let name = if callers == 1 { "one" } else { "many" };
-        commits::measure(open(name).await?, args.tasks, callers).await?;
+async fn measure(args: Args, place: impl Fn(&str) -> Place) -> Result<()> {
+    for (name, callers) in [("one", 1), ("many", 32)] {
+        commits::measure(place(name).open().await?, args.tasks, callers).await?;
     }
-    engine::measure(open("engine").await?, args.tasks).await?;
-    recovery::measure(open("recovery").await?, args.open).await?;
-    crowd::measure(open("crowd").await?, args.waiting).await
-}
-
-fn sqlite(path: &Path) -> Result<Arc<dyn Store>> {
-    let store = SqliteStore::open(path, sterna_store_sqlite::Config::default())?;
-    Ok(Arc::new(store))
-}
-
-/// A store in a schema of its own.
-async fn postgres(connection: String, name: &str) -> Result<Arc<dyn Store>> {
-    let mut config = sterna_store_postgres::Config::new(&connection)?;
-    config.schema = sterna_store_postgres::Schema::new(name)?;
-    config.connections = 8;
-    config.wait = Duration::from_secs(60);
-    Ok(Arc::new(PostgresStore::connect(config).await?))
+    engine::measure(place("engine").open().await?, args.tasks).await?;
+    recovery::measure(&place("recovery"), args.open).await?;
+    crowd::measure(place("crowd").open().await?, args.waiting).await
 }
 
 /// One line: how many of `what` in a second.
