@@ -22,6 +22,8 @@ mod speed;
 mod test;
 mod tidy;
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
@@ -115,7 +117,16 @@ enum Task {
     Tidy,
 }
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    let Err(error) = run() else {
+        return ExitCode::SUCCESS;
+    };
+    // The cause alone, as the last line: where in here it came up helps nobody.
+    eprintln!("error: {error:#}");
+    ExitCode::FAILURE
+}
+
+fn run() -> Result<()> {
     match Args::parse().task {
         Task::Bench { options } => match options.split_first() {
             Some((what, options)) if what == "tasks" => speed::bench_tasks(options),

@@ -11,10 +11,15 @@ use crate::run::Fleet;
 /// things break, so it may take more than one run.
 pub(crate) fn prove(seconds: u64) -> Result<()> {
     for flaw in Flaw::value_variants().iter().copied() {
-        let found = (0..MOST_RUNS).find_map(|_| run(flaw, seconds).transpose());
+        let mut runs = 0;
+        let found = (0..MOST_RUNS).find_map(|_| {
+            runs += 1;
+            run(flaw, seconds).transpose()
+        });
         match found.transpose()? {
+            // A number that creeps up is a proof that is going to fail.
             Some(found) => println!(
-                "chaos: an engine that {} is found out: {found}",
+                "chaos: an engine that {} is found out in run {runs}: {found}",
                 flaw.name()
             ),
             None => bail!(

@@ -39,11 +39,17 @@ pub(crate) async fn serve(store: &str, effects: PathBuf, flaw: Option<Flaw>) -> 
         )?)
     };
     table.create().await?;
+    let mut config = ServerConfig::default();
+    config.tasks.lease = LEASE;
+    if flaw == Some(Flaw::BelievesZombies) {
+        // A worker watches its own clock as well and would nearly always let go
+        // in time: this one is wrong about how long its lease is.
+        store = Arc::new(Faulty::new(store, Fault::EndsLeasesEarly));
+        config.tasks.lease = LEASE * 10;
+    }
     if let Some(flaw) = flaw {
         store = Arc::new(Faulty::new(store, Fault::from(flaw)));
     }
-    let mut config = ServerConfig::default();
-    config.tasks.lease = LEASE;
     config.tasks.poll_interval = Duration::from_millis(100);
     config.tasks.first_retry = Duration::from_millis(200);
     // Workers die here for no fault of the task.

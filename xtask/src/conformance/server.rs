@@ -1,5 +1,6 @@
 //! Runs every server scenario against `conformance-server`.
 
+use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -26,9 +27,14 @@ pub(super) fn run(node: &Node, scenario: Option<&str>) -> Result<()> {
         "cargo",
         &["build", "--locked", "--package", "conformance-server"],
     ))?;
-    let binary = target_dir().join("debug/conformance-server");
-    let server = Listening::start(Command::new(binary).args(["--listen", "127.0.0.1:0"]))?;
     let out = target_dir().join("conformance/server");
+    std::fs::create_dir_all(&out)?;
+    let mut server = Command::new(target_dir().join("debug/conformance-server"));
+    // Its handlers fail and panic on purpose: what it says would bury the verdict.
+    server
+        .args(["--listen", "127.0.0.1:0"])
+        .stderr(File::create(out.with_extension("log"))?);
+    let server = Listening::start(&mut server)?;
     if let Some(scenario) = scenario {
         let verdict = suite(node, &server, &out, &["--scenario", scenario])?;
         return verdict.require(1);

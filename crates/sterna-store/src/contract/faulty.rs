@@ -25,6 +25,8 @@ pub enum Fault {
     ClaimsForever,
     /// Every third call that answers is acknowledged and thrown away.
     DropsAnswers,
+    /// A lease has a tenth of the length that was asked for.
+    EndsLeasesEarly,
     /// A task that fails again and again is as good as new each time.
     ForgetsAttempts,
     /// Every third look at a task that has ended shows it at work.
@@ -105,6 +107,16 @@ impl Faulty {
         ttl * factor
     }
 
+    /// How long a lease lasts that was asked for with `length`.
+    fn granted(&self, length: Duration) -> Duration {
+        let divisor = if self.has(Fault::EndsLeasesEarly) {
+            10
+        } else {
+            1
+        };
+        length / divisor
+    }
+
     /// Turns the refusal of a zombie into a success.
     fn believe<T>(&self, result: Result<T, Error>, success: T) -> Result<T, Error> {
         match result {
@@ -178,6 +190,7 @@ impl Tasks for Faulty {
             if self.has(Fault::ClaimsForever) {
                 claim.length *= 1000;
             }
+            claim.length = self.granted(claim.length);
             let mut claimed = self.store.claim(claim).await?;
             if self.has(Fault::ForgetsAttempts) {
                 for task in &mut claimed {
@@ -190,7 +203,7 @@ impl Tasks for Faulty {
 
     fn renew(&self, lease: Lease, length: Duration) -> BoxFuture<'_, Result<News, Error>> {
         Box::pin(async move {
-            let news = self.store.renew(lease, length).await;
+            let news = self.store.renew(lease, self.granted(length)).await;
             self.believe(news, News::new(Status::Working, Vec::new()))
         })
     }

@@ -27,6 +27,7 @@ async fn every_fault_is_found_and_named() {
         ),
         (Fault::ClaimsForever, &["an_expired_lease_is_taken_over"]),
         (Fault::DropsAnswers, AGREEMENT),
+        (Fault::EndsLeasesEarly, &["a_held_task_is_not_given_away"]),
         (
             Fault::ForgetsAttempts,
             &["attempts_count_until_there_is_progress"],
