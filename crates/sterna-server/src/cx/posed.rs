@@ -34,18 +34,12 @@ impl Posed {
         let number = table.count;
         table.count += 1;
         table.waiting.push((number, Box::new(envelope)));
-        match usize::try_from(number).ok().and_then(|at| SHORT.get(at)) {
-            Some(short) => Bytes::from_static(std::slice::from_ref(short)),
-            None => Bytes::copy_from_slice(&number.to_be_bytes()),
-        }
+        Bytes::copy_from_slice(&number.to_be_bytes())
     }
 
     /// The question known by `bytes`, once.
     pub(crate) fn take(&self, bytes: &[u8]) -> Option<Box<Envelope>> {
-        let number = match bytes {
-            [short] => u64::from(*short),
-            _ => u64::from_be_bytes(bytes.try_into().ok()?),
-        };
+        let number = u64::from_be_bytes(bytes.try_into().ok()?);
         let waiting = &mut self.table().waiting;
         let at = waiting.iter().rposition(|(known, _)| *known == number)?;
         Some(waiting.swap_remove(at).1)
@@ -55,17 +49,6 @@ impl Posed {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-/// The first numbers, which need no memory of their own.
-static SHORT: [u8; 256] = {
-    let mut numbers = [0; 256];
-    let mut number: u8 = 0;
-    while number < u8::MAX {
-        number += 1;
-        numbers[number as usize] = number;
-    }
-    numbers
-};
 
 #[cfg(test)]
 mod tests {

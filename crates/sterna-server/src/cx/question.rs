@@ -130,7 +130,7 @@ impl<T> sterna_flow::Question for Question<T> {
                     Pin::Schema => "",
                     _ => message,
                 };
-                form.fingerprint(key, message)
+                form.fingerprint(digest, key, message)
             }
             Subject::Whole(request, _) => {
                 // Our types write one value in one way, so their text will do.

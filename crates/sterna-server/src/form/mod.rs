@@ -5,19 +5,15 @@ mod known;
 mod shape;
 #[cfg(test)]
 mod tests;
-mod worded;
 
 use std::any::type_name;
 
 use ring::digest::{SHA256, digest};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use sterna_flow::Fingerprint;
+use sterna_flow::{Digest, Fingerprint};
 use sterna_protocol::elicitation::{AnswerError, ElicitContent, FormSchema, PrimitiveSchema};
 use thiserror::Error;
-
-use crate::server::sha256;
-use worded::Worded;
 
 /// The form of a Rust type: a struct has one field per member, anything else
 /// that fits into one field is a form of one field.
@@ -25,7 +21,6 @@ use worded::Worded;
 pub(crate) struct Form {
     fields: Fields,
     mark: [u8; 16],
-    worded: Worded,
 }
 
 #[derive(Clone, Debug)]
@@ -55,11 +50,7 @@ impl Form {
         let text = serde_json::to_vec(&fields.schema("")).expect("a schema has string keys only");
         let mut mark = [0; 16];
         mark.copy_from_slice(&digest(&SHA256, &text).as_ref()[..16]);
-        Ok(Self {
-            fields,
-            mark,
-            worded: Worded::default(),
-        })
+        Ok(Self { fields, mark })
     }
 
     /// The schema to send for a question under `key`.
@@ -69,14 +60,11 @@ impl Form {
 
     /// What tells its question under `key`, in the words of `message`, from all
     /// others.
-    pub(crate) fn fingerprint(&self, key: &str, message: &str) -> Fingerprint {
+    pub(crate) fn fingerprint(&self, digest: &dyn Digest, key: &str, message: &str) -> Fingerprint {
+        let parts: [&[u8]; 3] = [&self.mark, message.as_bytes(), key.as_bytes()];
         // Where the form says all, nothing more is hashed.
-        let field = if self.needs_key() { key } else { "" };
-        self.worded.fingerprint(message, field, || {
-            let parts: [&[u8]; 3] = [&self.mark, message.as_bytes(), field.as_bytes()];
-            let count = if field.is_empty() { 2 } else { 3 };
-            Fingerprint::of(&sha256, &parts[..count])
-        })
+        let count = if self.needs_key() { 3 } else { 2 };
+        Fingerprint::of(digest, &parts[..count])
     }
 
     /// Whether the question's key is the name of its only field.

@@ -176,7 +176,7 @@ fn build_id(name: &str, version: &str) -> [u8; 8] {
 }
 
 /// The hash that flows take their fingerprints from.
-pub(crate) fn sha256(parts: &[&[u8]]) -> [u8; 32] {
+fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     let mut context = Context::new(&SHA256);
     for part in parts {
         context.update(part);

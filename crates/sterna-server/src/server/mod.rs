@@ -18,7 +18,7 @@ use sterna_protocol::implementation::{Icon, Implementation};
 use sterna_seal::{Keyring, SharedKeyring};
 use sterna_store::Store;
 
-pub(crate) use build::{missing_store, sha256};
+pub(crate) use build::missing_store;
 pub use config::ServerConfig;
 pub use error::{BuildError, StartError};
 pub(crate) use profile::{Profile, Shown};
