@@ -1,7 +1,8 @@
 //! What a request costs when there is more of something: rounds, entries in
-//! the journal, tools, listeners.
+//! the journal, tools, listeners, tasks.
 
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
@@ -46,7 +47,31 @@ pub async fn run(server: &str) -> Result<String> {
         let cost = (same(&process, Scenario::Plain).await?, 0);
         row(format!("`plain` beside {count} listeners"), cost);
     }
+    for count in [0, 1000, 10_000] {
+        let process = Process::start(Command::new(server).arg("--tasks"))?;
+        leave_waiting(&process, count).await?;
+        let cost = (same(&process, Scenario::Plain).await?, 0);
+        row(format!("`plain` beside {count} waiting tasks"), cost);
+    }
     Ok(table)
+}
+
+/// Begins tasks that ask and are never answered, and waits until they all have
+/// asked.
+async fn leave_waiting(process: &Process, count: u32) -> Result<()> {
+    let mut connection = Connection::open(process.address).await?;
+    let mut tasks = Vec::new();
+    for _ in 0..count {
+        let created = connection.send(&wire::task(process.address)).await?;
+        tasks.push(wire::task_id(created)?.to_owned());
+    }
+    for task in tasks {
+        let look = wire::look_at(process.address, &task);
+        while !wire::waits(connection.send(&look).await?)? {
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+    Ok(())
 }
 
 /// Flows of a tool that takes a count, from their beginning to their end.
@@ -88,5 +113,6 @@ async fn same(process: &Process, scenario: Scenario) -> Result<f64> {
     Ok(cpu / f64::from(FLOWS) * 1e6)
 }
 
+const PAUSE: Duration = Duration::from_millis(10);
 const WARM: u32 = 200;
 const FLOWS: u32 = 1000;

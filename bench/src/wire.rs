@@ -83,6 +83,28 @@ pub fn listen(host: SocketAddr) -> Vec<u8> {
     request(host, "subscriptions/listen", None, params)
 }
 
+/// A call that becomes a task, which asks.
+pub fn task(host: SocketAddr) -> Vec<u8> {
+    let params = format!(r#","name":"hold","arguments":{{"message":"{MESSAGE}"}}"#);
+    request_as(FOLLOWER, host, "tools/call", Some("hold"), &params)
+}
+
+/// The id of the task that a call became.
+pub fn task_id(answer: &[u8]) -> Result<&str> {
+    string_after(answer, r#""taskId":""#)
+}
+
+/// A look at a task.
+pub fn look_at(host: SocketAddr, task: &str) -> Vec<u8> {
+    let params = format!(r#","taskId":"{task}""#);
+    request_as(FOLLOWER, host, "tasks/get", Some(task), &params)
+}
+
+/// Whether a task that was looked at waits for an answer.
+pub fn waits(answer: &[u8]) -> Result<bool> {
+    Ok(string_after(answer, r#""status":""#)? == "input_required")
+}
+
 /// Checks the answer to the second request.
 pub fn check_retry(answer: &[u8]) -> Result<()> {
     contains(answer, MESSAGE)?;
@@ -119,8 +141,18 @@ fn call(host: SocketAddr, tool: &str, more: &str) -> Vec<u8> {
 }
 
 fn request(host: SocketAddr, method: &str, name: Option<&str>, params: &str) -> Vec<u8> {
+    request_as(CLIENT, host, method, name, params)
+}
+
+fn request_as(
+    client: &str,
+    host: SocketAddr,
+    method: &str,
+    name: Option<&str>,
+    params: &str,
+) -> Vec<u8> {
     let body = format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"_meta":{META}{params}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"_meta":{{{META}{client}}}{params}}}}}"#
     );
     let name = name.map_or_else(String::new, |name| format!("mcp-name: {name}\r\n"));
     let length = body.len();
@@ -134,4 +166,9 @@ fn request(host: SocketAddr, method: &str, name: Option<&str>, params: &str) -> 
 
 const MESSAGE: &str = "a message of forty characters, more or less";
 const NAME: &str = "Ada Lovelace";
-const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1.0.0"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}"#;
+const META: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1.0.0"},"io.modelcontextprotocol/clientCapabilities":"#;
+/// What the clients can do.
+const CLIENT: &str = r#"{"elicitation":{"form":{}}}"#;
+/// What one can do that follows tasks.
+const FOLLOWER: &str =
+    r#"{"elicitation":{"form":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}"#;

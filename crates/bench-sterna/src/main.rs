@@ -7,13 +7,16 @@ use std::convert::Infallible;
 use std::future::ready;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use clap::Parser;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use sterna_server::edge::EdgeConfig;
-use sterna_server::{Cx, Server, ToolError};
+use sterna_server::{Cx, Server, ServerConfig, TaskMode, Tool, ToolError};
+use sterna_store::{MemoryLimits, MemoryStore, UnixMillis};
 
 #[derive(Parser)]
 struct Args {
@@ -29,6 +32,9 @@ struct Args {
     /// Offer `rounds` and `steps` too, to see what long flows cost
     #[arg(long)]
     growth: bool,
+    /// Offer `hold` too, a task that asks, to see what waiting ones cost
+    #[arg(long)]
+    tasks: bool,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -75,6 +81,16 @@ async fn steps(cx: Cx<'_>, args: Count) -> Result<String, ToolError> {
     Ok(person.name)
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a store in memory is handed its clock"
+)]
+fn clock() -> UnixMillis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let millis = since.map_or(0, |since| since.as_millis());
+    UnixMillis::new(i64::try_from(millis).unwrap_or(i64::MAX))
+}
+
 /// One worker, as every server in the comparison has.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
@@ -89,6 +105,17 @@ async fn main() -> Result<()> {
         server = server
             .tool("rounds", "Asks so many questions", rounds)
             .tool("steps", "Remembers so many results", steps);
+    }
+    if args.tasks {
+        let mut config = ServerConfig::default();
+        // They are not going to be answered: none has to stay at hand.
+        config.tasks.linger = Duration::ZERO;
+        let store = MemoryStore::new(MemoryLimits::default(), clock);
+        let hold = Tool::new("hold", "Asks for a name as a task", ask);
+        server = server
+            .offer(hold.task(TaskMode::Always))
+            .store(Arc::new(store))
+            .config(config);
     }
     if let Some(listeners) = args.listeners {
         let mut edge = EdgeConfig::default();
