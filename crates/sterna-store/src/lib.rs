@@ -5,7 +5,7 @@
 //! [`Ledger`] and [`Blobs`]. It carries bytes and knows nothing of MCP, SQL or
 //! HTTP. [`MemoryStore`] is one, for tests and for a single process; SQLite and
 //! PostgreSQL have crates of their own. Whoever writes another finds the rules
-//! in [`machine`] and the proof in [`contract`].
+//! in [`machine`] and the proof in [`contract`], with the feature of that name.
 //!
 //! # How a task is worked on
 //!
@@ -79,6 +79,7 @@ mod text;
 mod time;
 mod wakeups;
 
+#[cfg(any(test, feature = "contract"))]
 pub mod contract;
 pub mod machine;
 

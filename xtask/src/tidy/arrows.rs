@@ -41,7 +41,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-client",
         ],
     ),
-    ("bench-sterna", &["sterna-server"]),
+    ("bench-sterna", &["sterna-server", "sterna-store"]),
     (
         "bench-tasks",
         &[
