@@ -149,6 +149,8 @@ impl Pool {
             // The panic hook has said what and where; the lease will run out.
             Err(error) => {
                 tracing::error!(target: "sterna::tasks", %error, "a worker broke down");
+                // It does not say which task it had; nobody else hears that bell.
+                self.bells.retain(|_, bell| Arc::strong_count(bell) > 1);
             }
         }
     }
