@@ -1,6 +1,7 @@
 //! How fast the server is: against others, and against itself.
 
 mod bench;
+mod build;
 mod callgrind;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use anyhow::Result;
 use crate::shell::{command, finish, target_dir, workspace_root};
 
 pub(crate) use bench::run as bench;
+pub(crate) use build::run as bench_build;
 pub(crate) use callgrind::run as callgrind;
 
 /// Measures tasks on both stores, with `options` for the harness.

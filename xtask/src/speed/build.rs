@@ -1,0 +1,66 @@
+//! What it takes to build the smallest server from nothing.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::shell::{command, finish, target_dir, workspace_root};
+
+/// Builds the same server with ours and with the official SDK, and says what
+/// each took.
+pub(crate) fn run() -> Result<()> {
+    let mut rows = Vec::new();
+    for (name, lock) in [("sterna", "Cargo.lock"), ("rmcp", "bench/Cargo.lock")] {
+        let folder = workspace_root().join("bench/small").join(name);
+        // The versions that are tested, as far as they go.
+        std::fs::copy(workspace_root().join(lock), folder.join("Cargo.lock"))?;
+        let target = target_dir().join("small").join(name);
+        if target.exists() {
+            std::fs::remove_dir_all(&target)?;
+        }
+        let before = seconds_of_children()?;
+        finish(
+            command("cargo", &["build", "--release"])
+                .current_dir(&folder)
+                .env("CARGO_TARGET_DIR", &target),
+        )?;
+        let cpu = seconds_of_children()? - before;
+        rows.push(format!("| {name} | {} | {cpu} |", crates(&folder)?));
+    }
+    println!("| server | crates | CPU seconds |\n|---|---|---|");
+    for row in rows {
+        println!("{row}");
+    }
+    Ok(())
+}
+
+/// How many crates the server in `folder` is made of, itself among them.
+fn crates(folder: &Path) -> Result<usize> {
+    let args = ["tree", "--edges", "normal", "--prefix", "none"];
+    let tree = command("cargo", &args)
+        .args(["--format", "{p}"])
+        .current_dir(folder)
+        .output()?;
+    ensure!(
+        tree.status.success(),
+        "cargo tree ended with {}",
+        tree.status
+    );
+    let tree = String::from_utf8(tree.stdout)?;
+    let names = tree.lines().map(|line| line.trim_end_matches(" (*)"));
+    Ok(names.collect::<BTreeSet<_>>().len())
+}
+
+/// CPU time of every process that has ended below this one.
+fn seconds_of_children() -> Result<u64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").context("this needs Linux")?;
+    // The name before it may hold anything, spaces too.
+    let (_, fields) = stat.rsplit_once(')').context("no name")?;
+    let ticks = fields.split_whitespace().skip(13).take(2);
+    let ticks: Vec<u64> = ticks.map(str::parse).collect::<Result<_, _>>()?;
+    Ok(ticks.iter().sum::<u64>() / TICKS)
+}
+
+/// What Linux tells programs it counts in a second, whatever it does.
+const TICKS: u64 = 100;
