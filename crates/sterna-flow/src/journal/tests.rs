@@ -100,6 +100,10 @@ fn what_is_no_journal_is_refused_for_a_reason() {
     );
     refused(&[1, 0, 1, 2, 0, 1, 0xff, 0, 0], DecodeError::Key);
     refused(&[1, 0, 1, 2, 0, 1, b'a', 9, 0], DecodeError::Truncated);
+    refused(
+        &[1, 0, 1, 2, 0, 4, b'a', b'a', b'a', b'a', 0, 0, 0],
+        DecodeError::TrailingBytes,
+    );
     refused(&[1, 0, 0, 0, 0], DecodeError::TrailingBytes);
     let twice = [1, 0, 2, 2, 0, 1, b'a', 0, 2, 0, 1, b'a', 0, 0];
     refused(&twice, DecodeError::DuplicateKey(Key::new("a")));
