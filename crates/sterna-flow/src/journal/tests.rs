@@ -60,6 +60,15 @@ const FIRST_FORMAT: &str = "
 ";
 
 #[test]
+fn a_log_shows_names_and_sizes() {
+    let journal = everything();
+    let shown = |at: usize| format!("{:?}", journal.entries()[at]);
+    assert_eq!(shown(1), "Step plan failed (3 bytes)");
+    assert_eq!(shown(2), "Once charge (1 bytes)");
+    assert_eq!(journal.asked()[0].key.as_str(), "größe~2");
+}
+
+#[test]
 fn one_entry_can_be_stored_alone() {
     for entry in everything().entries() {
         let bytes = entry.to_bytes();

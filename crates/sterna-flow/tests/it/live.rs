@@ -8,8 +8,10 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use sterna_flow::{
-    Asked, Build, Cx, Driver, Engine, Journal, Level, Outcome, Progress, Settings, Way,
+    Asked, BoxFuture, Build, Cx, Driver, Engine, Entry, Journal, Journaling, Level, Outcome,
+    PlugError, Progress, Settings, Way,
 };
+use tokio::sync::Notify;
 
 use crate::kit::{Count, Flow, Reply, number, sha256, text};
 use crate::plugs::{Stores, Trouble};
@@ -237,6 +239,52 @@ async fn nothing_is_revealed_before_it_is_durable() {
     assert!(driver.answer("a", "A", flow.now()));
     let outcome = flow.finish(&mut driver).await;
     assert!(matches!(outcome, Outcome::Finished(_)), "{outcome:?}");
+}
+
+/// Writes nothing before it is ready.
+struct Disk {
+    stores: Arc<Stores>,
+    ready: Arc<Notify>,
+}
+
+impl Journaling for Disk {
+    fn append(&self, entries: Vec<Entry>) -> BoxFuture<Result<(), PlugError>> {
+        let (stores, ready) = (self.stores.clone(), self.ready.clone());
+        Box::pin(async move {
+            ready.notified().await;
+            stores.append(entries).await
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_has_not_ended_before_all_of_it_is_durable() {
+    async fn handler(cx: Cx<'_>, enough: Arc<Notify>) -> Reply {
+        tokio::select! {
+            plan = cx.step("plan", || async { Ok::<_, String>("plan".to_owned()) }) => Ok(plan?),
+            () = enough.notified() => Ok("without a plan".to_owned()),
+        }
+    }
+    let (stores, enough) = (Stores::new(), Arc::new(Notify::new()));
+    let disk = Disk {
+        stores: stores.clone(),
+        ready: Arc::new(Notify::new()),
+    };
+    let ready = disk.ready.clone();
+    let flow = Flow::new();
+    let run = flow.run().way(Way::Task).journaling(Arc::new(disk));
+    let mut driver = run.drive(|cx| Box::pin(handler(cx, enough.clone())));
+    rest(&flow, &mut driver).await;
+    enough.notify_one();
+    rest(&flow, &mut driver).await;
+    assert_eq!(stored(&stores), "");
+    ready.notify_one();
+    let outcome = flow.finish(&mut driver).await;
+    assert!(
+        matches!(&outcome, Outcome::Finished(text) if text == "without a plan"),
+        "{outcome:?}"
+    );
+    assert_eq!(stored(&stores), "plan");
 }
 
 #[tokio::test(start_paused = true)]
