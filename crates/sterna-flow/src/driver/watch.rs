@@ -167,6 +167,10 @@ mod tests {
         }
         assert!(!look(&mut watch, &shared).unsettled);
         assert!(!shared.lock().has_unanswered_event());
+
+        tell_somebody(&mut shared.lock());
+        watch.start_over();
+        assert!(look(&mut watch, &shared).unsettled, "another event");
     }
 
     #[test]
