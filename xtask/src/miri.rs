@@ -51,14 +51,28 @@ const PARTS: &[(&str, &[&str])] = &[
     ),
     (
         "sterna-seal",
-        &["canonical", "padding", "v1", "budget", "time"],
+        &["canonical::", "v1::", "budget::", "time::"],
     ),
     (
         "sterna-flow",
-        &["journal", "decide", "key", "random", "fingerprint"],
+        &[
+            "journal::",
+            "decide::",
+            "key::",
+            "random::",
+            "fingerprint::",
+        ],
     ),
     (
         "sterna-store",
-        &["machine", "status", "text", "id", "list", "backoff", "time"],
+        &[
+            "machine::",
+            "status::",
+            "text::",
+            "id::",
+            "list::",
+            "backoff::",
+            "time::",
+        ],
     ),
 ];
