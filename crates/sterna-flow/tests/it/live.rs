@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use sterna_flow::{
-    Asked, BoxFuture, Build, Cx, Driver, Engine, Entry, Journal, Journaling, Level, Outcome,
-    PlugError, Progress, Settings, Way,
+    Asked, Blobs, BoxFuture, Build, Cx, Driver, Engine, Entry, FlowId, Journal, Journaling, Key,
+    Level, Outcome, PlugError, Progress, Settings, Way,
 };
 use tokio::sync::Notify;
 
@@ -285,6 +286,52 @@ async fn a_task_has_not_ended_before_all_of_it_is_durable() {
         "{outcome:?}"
     );
     assert_eq!(stored(&stores), "plan");
+}
+
+/// Counts what is fetched, and hands nothing out before it is ready.
+struct Shelf {
+    stores: Arc<Stores>,
+    fetched: Count,
+    ready: Arc<Notify>,
+}
+
+impl Blobs for Shelf {
+    fn put(&self, flow: &FlowId, key: &Key, value: Bytes) -> BoxFuture<Result<Bytes, PlugError>> {
+        self.stores.put(flow, key, value)
+    }
+
+    fn get(&self, reference: Bytes) -> BoxFuture<Result<Bytes, PlugError>> {
+        self.fetched.add();
+        let (stores, ready) = (self.stores.clone(), self.ready.clone());
+        Box::pin(async move {
+            ready.notified().await;
+            stores.get(reference).await
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_blob_on_its_way_is_not_fetched_again() {
+    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+        let report = cx.step("report", || count.work("long")).by_ref().await?;
+        Ok(cx.ask("ok", text(report)).await)
+    }
+    let (stores, count) = (Stores::new(), Count::default());
+    let mut flow = Flow::with(Engine::new(sha256).blobs(stores.clone()));
+    flow.request(&[], handler, count.clone()).await;
+    let (fetched, ready) = (Count::default(), Arc::new(Notify::new()));
+    flow.engine = Engine::new(sha256).blobs(Arc::new(Shelf {
+        stores,
+        fetched: fetched.clone(),
+        ready: ready.clone(),
+    }));
+    let run = flow.run();
+    let mut driver = run.drive(|cx| Box::pin(handler(cx, count.clone())));
+    rest(&flow, &mut driver).await;
+    assert_eq!(fetched.get(), 1);
+    ready.notify_one();
+    let outcome = flow.finish(&mut driver).await;
+    assert!(matches!(outcome, Outcome::Suspended(_)), "{outcome:?}");
 }
 
 #[tokio::test(start_paused = true)]
