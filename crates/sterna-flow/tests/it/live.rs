@@ -313,8 +313,9 @@ impl Blobs for Shelf {
 #[tokio::test(start_paused = true)]
 async fn a_blob_on_its_way_is_not_fetched_again() {
     async fn handler(cx: Cx<'_>, count: Count) -> Reply {
-        let report = cx.step("report", || count.work("long")).by_ref().await?;
-        Ok(cx.ask("ok", text(report)).await)
+        let report = cx.step("report", || count.work("long")).by_ref();
+        let (answer, report) = tokio::join!(cx.ask("ok", text("Ok?")), report);
+        Ok(format!("{answer} {}", report?))
     }
     let (stores, count) = (Stores::new(), Count::default());
     let mut flow = Flow::with(Engine::new(sha256).blobs(stores.clone()));
@@ -329,6 +330,7 @@ async fn a_blob_on_its_way_is_not_fetched_again() {
     let mut driver = run.drive(|cx| Box::pin(handler(cx, count.clone())));
     rest(&flow, &mut driver).await;
     assert_eq!(fetched.get(), 1);
+    assert!(!driver.is_idle(), "it waits for more than its client");
     ready.notify_one();
     let outcome = flow.finish(&mut driver).await;
     assert!(matches!(outcome, Outcome::Suspended(_)), "{outcome:?}");
