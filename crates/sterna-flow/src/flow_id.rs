@@ -94,4 +94,13 @@ mod tests {
     fn a_flow_id_is_not_printed() {
         assert_eq!(format!("{:?}", FlowId::new([7; 16])), "FlowId(..)");
     }
+
+    #[test]
+    fn the_key_of_an_effect_fits_into_a_header() {
+        let mut bytes = [0xab; 16];
+        bytes[0] = 1;
+        let key = IdempotencyKey(bytes);
+        assert_eq!(key.to_string(), "01ababababababababababababababab");
+        assert_eq!(format!("{key:?}"), format!("IdempotencyKey({key})"));
+    }
 }

@@ -181,12 +181,23 @@ impl Hash for Key {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     fn key(scope: Option<&str>, name: &str) -> String {
         let mut out = String::new();
         write_key(&mut out, scope.map(Key::new).as_ref(), name);
         out
+    }
+
+    #[test]
+    fn a_key_is_found_compared_and_shown_as_its_text() {
+        let keys = HashSet::from(["plan", "plan#2"].map(Key::new));
+        assert!(keys.contains("plan"));
+        assert!(!keys.contains("plan#3"));
+        assert!(Key::new("a") < Key::new("b"));
+        assert_eq!(format!("{:?}", Key::new("plan")), "\"plan\"");
     }
 
     #[test]

@@ -129,7 +129,15 @@ mod tests {
                 prop_assert!(map.values_mut().eq(tree.values_mut()));
             }
             let again: KeyMap<u8> = tree.into_iter().collect();
-            prop_assert_eq!(map, again);
+            prop_assert_eq!(&map, &again);
+            map.insert(Key::new("more"), 0);
+            prop_assert_ne!(&map, &again);
         }
+    }
+
+    #[test]
+    fn a_map_looks_like_one() {
+        let map: KeyMap<u8> = [(Key::new("plan"), 1)].into_iter().collect();
+        assert_eq!(format!("{map:?}"), "{\"plan\": 1}");
     }
 }

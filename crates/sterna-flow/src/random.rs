@@ -123,6 +123,8 @@ impl fmt::Debug for Random {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::tests::sha256;
 
@@ -156,10 +158,33 @@ mod tests {
 
     #[test]
     fn a_uuid_says_that_it_is_random() {
-        let uuid = Uuid::derive(&sha256, &FlowId::new([7; 16]), &Key::new("order"));
-        let text = uuid.to_string();
-        assert_eq!(text.len(), 36);
-        assert_eq!(&text[14..15], "4");
-        assert!(matches!(&text[19..20], "8" | "9" | "a" | "b"), "{text}");
+        let uuids = (0..50).map(|flow| {
+            let uuid = Uuid::derive(&sha256, &FlowId::new([flow; 16]), &Key::new("order"));
+            assert_eq!(format!("{uuid:?}"), format!("Uuid({uuid})"));
+            uuid.to_string()
+        });
+        let mut variants = BTreeSet::new();
+        for text in uuids {
+            assert_eq!(text.len(), 36);
+            assert_eq!(&text[14..15], "4");
+            variants.insert(text[19..20].to_owned());
+        }
+        assert_eq!(
+            variants,
+            BTreeSet::from(["8", "9", "a", "b"].map(Into::into))
+        );
+    }
+
+    #[test]
+    fn a_number_that_would_favour_small_results_is_drawn_again() {
+        // The first number that is left over, then the last that is not.
+        let fair = u64::MAX - u64::MAX % 10;
+        let digest = move |_: &[&[u8]]| {
+            let numbers = [fair, fair - 1, 0, 0].map(u64::to_be_bytes);
+            numbers.concat().try_into().unwrap()
+        };
+        let flow = FlowId::new([7; 16]);
+        let mut random = Random::derive(Arc::new(digest), &flow, &Key::new("dice"));
+        assert_eq!(random.below(10), 9);
     }
 }

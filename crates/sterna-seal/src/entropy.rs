@@ -146,6 +146,20 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_is_seeded_again_every_few_hundred_draws() {
+        let draw = || {
+            ThreadEntropy.fill(&mut [0; 16]).unwrap();
+            GENERATOR.with_borrow(|generator| generator.as_ref().unwrap().draws)
+        };
+        let fresh = std::thread::spawn(move || {
+            for count in (1..=DRAWS_PER_SEED).chain(1..=2) {
+                assert_eq!(draw(), count);
+            }
+        });
+        fresh.join().unwrap();
+    }
+
+    #[test]
     fn draws_differ_also_across_a_new_seed() {
         let mut seen = BTreeSet::new();
         for _ in 0..3 * DRAWS_PER_SEED {

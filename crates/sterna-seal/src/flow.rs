@@ -112,3 +112,30 @@ impl fmt::Debug for FlowId {
         write!(f, "FlowId({self})")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source that has run dry, and says the same for ever.
+    struct Stuck(u8);
+
+    impl Entropy for Stuck {
+        fn fill(&mut self, bytes: &mut [u8]) -> Result<(), EntropyError> {
+            bytes.fill(self.0);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn ids_differ_by_request_and_time_whatever_the_entropy() {
+        for byte in [0, 0x5a, 0xff] {
+            let mint = |request: &str, now| {
+                FlowId::mint_for(&request, UnixMillis::new(now), &mut Stuck(byte)).unwrap()
+            };
+            assert_ne!(mint("a", 0), mint("b", 0));
+            assert_ne!(mint("a", 0), mint("a", 1));
+            assert_eq!(mint("a", 0), mint("a", 0));
+        }
+    }
+}

@@ -134,11 +134,11 @@ mod tests {
     use crate::subkeys::Subkeys;
 
     /// The worst generator there is: the same bytes every time.
-    struct Stuck;
+    struct Stuck(u8);
 
     impl Entropy for Stuck {
         fn fill(&mut self, bytes: &mut [u8]) -> Result<(), EntropyError> {
-            bytes.fill(7);
+            bytes.fill(self.0);
             Ok(())
         }
     }
@@ -149,8 +149,22 @@ mod tests {
 
     fn nonce(keys: &Subkeys, realm: u8, plaintext: &[u8]) -> [u8; NONCE_LEN] {
         keys.hedge()
-            .draw_nonce(&[realm; DIGEST_LEN], plaintext, &mut Stuck)
+            .draw_nonce(&[realm; DIGEST_LEN], plaintext, &mut Stuck(7))
             .unwrap()
+    }
+
+    #[test]
+    fn the_contents_change_the_nonce_wherever_the_generator_is_stuck() {
+        let keys = keys();
+        for byte in [0, 0xff] {
+            let [first, second] = [b"a", b"b"].map(|plaintext| {
+                let realm = [1; DIGEST_LEN];
+                keys.hedge()
+                    .draw_nonce(&realm, plaintext, &mut Stuck(byte))
+                    .unwrap()
+            });
+            assert_ne!(first, second, "{byte}");
+        }
     }
 
     #[test]
@@ -165,6 +179,21 @@ mod tests {
             plaintext[bit / 8] ^= 1 << (bit % 8);
             assert_ne!(nonce(&keys, 1, &plaintext), first, "bit {bit}");
             plaintext[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+
+    #[test]
+    fn with_a_stuck_generator_contents_that_change_places_change_the_nonce() {
+        let keys = keys();
+        let plaintext: Vec<u8> = (0..17 * 16)
+            .map(|at| u8::try_from(at / 16).unwrap())
+            .collect();
+        let first = nonce(&keys, 1, &plaintext);
+        for at in 0..16 {
+            let mut swapped = plaintext.clone();
+            swapped.copy_within(at * 16..(at + 1) * 16, 16 * 16);
+            swapped[at * 16..(at + 1) * 16].fill(16);
+            assert_ne!(nonce(&keys, 1, &swapped), first, "{at}");
         }
     }
 

@@ -113,6 +113,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_clock_of_the_machine_begins_with_the_epoch() {
+        let later = UNIX_EPOCH + Duration::from_millis(1_785_196_800_000);
+        assert_eq!(UnixMillis::from(later).to_string(), "2026-07-28T00:00:00Z");
+        let before = UNIX_EPOCH - Duration::from_secs(1);
+        assert_eq!(UnixMillis::from(before), UnixMillis::MIN);
+    }
+
+    #[test]
     fn known_days_are_written_as_rfc_3339() {
         for (millis, text) in [
             (0, "1970-01-01T00:00:00Z"),

@@ -71,6 +71,16 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_is_drawn_from_the_upper_half_and_begins_anew_after_work() {
+        let mut backoff = Backoff::default();
+        assert_eq!(backoff.pause(0).as_millis(), 25);
+        let middle = backoff.pause(u64::from(u32::MAX / 2) << 32);
+        assert_eq!(middle.as_millis(), 75);
+        backoff.reset();
+        assert_eq!(backoff.pause(u64::MAX).as_millis(), 50);
+    }
+
+    #[test]
     fn a_shortest_above_the_longest_is_the_longest() {
         let mut backoff = Backoff::new(Duration::from_secs(9), Duration::from_secs(1));
         assert_eq!(backoff.pause(u64::MAX), Duration::from_secs(1));

@@ -85,3 +85,20 @@ pub enum ErrorKind {
     /// Nobody: try again in a moment. It may have happened all the same.
     Unavailable,
 }
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn an_error_keeps_its_cause_and_its_page() {
+        let error = Error::new(ErrorKind::Full, "no room");
+        assert_eq!((error.code(), error.source().is_some()), (None, false));
+        let error = error.because("the disk is full").with_code("MR0100");
+        assert_eq!(error.code(), Some("MR0100"));
+        assert_eq!(error.source().unwrap().to_string(), "the disk is full");
+        assert_eq!(error.kind(), ErrorKind::Full);
+    }
+}

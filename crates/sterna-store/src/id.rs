@@ -142,6 +142,8 @@ mod tests {
         let text = id.to_string();
         assert_eq!(text, "30313233343536373839616263646566");
         assert_eq!(text.parse(), Ok(id));
+        let letters = TaskId::from_bytes([0xaf; 16]);
+        assert_eq!("af".repeat(16).parse(), Ok(letters));
         for other in [
             "",
             "30",

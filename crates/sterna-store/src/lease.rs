@@ -225,3 +225,14 @@ pub enum Rested {
     /// The lease is given back.
     Parked,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_that_asks_nothing_takes_questions_back() {
+        assert!(Commit::default().is_empty());
+        assert!(!Commit::default().asking([]).is_empty());
+    }
+}

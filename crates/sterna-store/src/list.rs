@@ -97,6 +97,27 @@ impl FromStr for Cursor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Name, Status};
+
+    #[test]
+    fn a_page_leads_on_only_if_there_is_more() {
+        let tasks = |count: u8| {
+            let task = |number| Summary {
+                id: TaskId::from_bytes([number; 16]),
+                target: Name::new("tool").unwrap(),
+                status: Status::Working,
+                note: None,
+                created_at: UnixMillis::new(0),
+                updated_at: UnixMillis::new(0),
+                expires_at: None,
+            };
+            (0..count).map(task).collect::<Vec<_>>()
+        };
+        assert_eq!(Listing::cut(tasks(2), 2).next, None);
+        let page = Listing::cut(tasks(3), 2);
+        assert_eq!(page.tasks.len(), 2);
+        assert_eq!(page.next.unwrap().id(), TaskId::from_bytes([1; 16]));
+    }
 
     #[test]
     fn a_cursor_survives_the_wire() {

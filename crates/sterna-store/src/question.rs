@@ -123,3 +123,16 @@ impl Answered {
         Self { accepted, status }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phase_survives_a_column() {
+        for phase in Phase::ALL {
+            assert_eq!(Phase::parse(phase.as_str()), Some(phase));
+        }
+        assert_eq!(Phase::parse("lost"), None);
+    }
+}

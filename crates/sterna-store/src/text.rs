@@ -102,6 +102,8 @@ mod tests {
         assert_eq!(Name::new("x".repeat(1025)), Err(NameError::Long(1025)));
         assert!(Name::new("x".repeat(1024)).is_ok());
         assert!(Name::new("'; drop table task; -- \u{202e}🐦").is_ok());
+        let name = Name::new("plan").unwrap();
+        assert_eq!(format!("{name} {name:?}"), "plan \"plan\"");
     }
 
     #[test]

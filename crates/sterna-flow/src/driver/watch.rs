@@ -118,3 +118,100 @@ pub(super) fn sleeper(state: &State<'_>) -> Option<(Key, UnixMillis)> {
         .filter_map(|leaf| Some((leaf.key.clone(), state.ends_at(&leaf.key)?)))
         .min_by_key(|(_, ends)| *ends)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::Location;
+    use std::sync::Arc;
+    use std::task::Waker;
+
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::engine::Engine;
+    use crate::flow_id::FlowId;
+    use crate::journal::Entry;
+    use crate::run::Run;
+    use crate::shared::Leaf;
+    use crate::tests::sha256;
+
+    /// A run whose handler has been polled, and the waker it was polled with.
+    fn run() -> (Arc<Shared<'static>>, Waker) {
+        let engine = Arc::new(Engine::new(sha256));
+        let shared = Shared::new(Run::new(engine, FlowId::new([7; 16])));
+        let waker = Waker::from(shared.root.clone());
+        (shared, waker)
+    }
+
+    fn look(watch: &mut Watch, shared: &Shared<'_>) -> Facts {
+        watch.facts(shared, &mut shared.lock(), &Writing::default())
+    }
+
+    /// Tells a future of a step something to which it does not react.
+    fn tell_somebody(state: &mut State<'_>) {
+        let name = state.name(None, "plan", None).unwrap();
+        let leaf = Leaf::new(name, Kind::Step, Location::caller());
+        let id = state.leaves.insert(leaf);
+        state.tell(id, 0);
+    }
+
+    #[test]
+    fn whoever_does_not_react_is_polled_a_few_times_more() {
+        let (shared, _waker) = run();
+        tell_somebody(&mut shared.lock());
+        let mut watch = Watch::default();
+        for _ in 0..PATIENCE {
+            assert!(look(&mut watch, &shared).unsettled);
+            assert!(shared.lock().has_unanswered_event());
+            watch.be_patient();
+        }
+        assert!(!look(&mut watch, &shared).unsettled);
+        assert!(!shared.lock().has_unanswered_event());
+
+        tell_somebody(&mut shared.lock());
+        watch.start_over();
+        assert!(look(&mut watch, &shared).unsettled, "another event");
+    }
+
+    #[test]
+    fn whoever_is_held_up_is_polled_many_times_more() {
+        let (shared, waker) = run();
+        tell_somebody(&mut shared.lock());
+        let mut watch = Watch::default();
+        let runtime = waker.clone();
+        for _ in 0..MOST_PATIENCE {
+            assert!(look(&mut watch, &shared).unsettled);
+            assert!(shared.lock().has_unanswered_event());
+            watch.be_patient();
+        }
+        assert!(!look(&mut watch, &shared).unsettled);
+        assert!(!shared.lock().has_unanswered_event());
+
+        // What had its waker before that poll holds nothing up.
+        watch.start_over();
+        watch.foreign_before = 1;
+        assert!(!look(&mut watch, &shared).unsettled);
+        drop((runtime, waker));
+    }
+
+    #[test]
+    fn what_else_may_wake_the_handler_gets_a_grace_only_beside_a_question_or_a_sleep() {
+        let (shared, waker) = run();
+        let mut watch = Watch::default();
+        assert_eq!(look(&mut watch, &shared).foreign, Foreign::No);
+        let socket = waker.clone();
+        assert_eq!(look(&mut watch, &shared).foreign, Foreign::Overdue);
+        assert_eq!(watch.grace(), None);
+        drop((socket, waker));
+    }
+
+    #[test]
+    fn entries_that_nobody_writes_yet_keep_a_run_busy() {
+        let (shared, _waker) = run();
+        let mut state = shared.lock();
+        assert!(!is_busy(&state, &Writing::default()));
+        let entry = Entry::new(Key::new("plan"), Kind::Step, Bytes::new());
+        state.unwritten.push_back((entry, None));
+        assert!(is_busy(&state, &Writing::default()));
+    }
+}

@@ -60,6 +60,15 @@ const FIRST_FORMAT: &str = "
 ";
 
 #[test]
+fn a_log_shows_names_and_sizes() {
+    let journal = everything();
+    let shown = |at: usize| format!("{:?}", journal.entries()[at]);
+    assert_eq!(shown(1), "Step plan failed (3 bytes)");
+    assert_eq!(shown(2), "Once charge (1 bytes)");
+    assert_eq!(journal.asked()[0].key.as_str(), "größe~2");
+}
+
+#[test]
 fn one_entry_can_be_stored_alone() {
     for entry in everything().entries() {
         let bytes = entry.to_bytes();
@@ -100,6 +109,10 @@ fn what_is_no_journal_is_refused_for_a_reason() {
     );
     refused(&[1, 0, 1, 2, 0, 1, 0xff, 0, 0], DecodeError::Key);
     refused(&[1, 0, 1, 2, 0, 1, b'a', 9, 0], DecodeError::Truncated);
+    refused(
+        &[1, 0, 1, 2, 0, 4, b'a', b'a', b'a', b'a', 0, 0, 0],
+        DecodeError::TrailingBytes,
+    );
     refused(&[1, 0, 0, 0, 0], DecodeError::TrailingBytes);
     let twice = [1, 0, 2, 2, 0, 1, b'a', 0, 2, 0, 1, b'a', 0, 0];
     refused(&twice, DecodeError::DuplicateKey(Key::new("a")));

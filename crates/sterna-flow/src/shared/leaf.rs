@@ -210,3 +210,29 @@ impl Leaves {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::Limits;
+    use crate::shared::names::Names;
+    use crate::shared::tape::Tape;
+
+    #[test]
+    fn an_id_is_good_for_one_future_only() {
+        let (mut names, tape, limits) = (Names::default(), Tape::default(), Limits::default());
+        let mut leaf = || {
+            let name = names.next(&tape, &limits, None, "plan", None).unwrap();
+            Leaf::new(name, Kind::Step, Location::caller())
+        };
+        let mut leaves = Leaves::default();
+        let first = leaves.insert(leaf());
+        assert!(leaves.remove(first).is_some());
+        let second = leaves.insert(leaf());
+        assert_eq!(first.slot, second.slot, "places are used again");
+        assert!(leaves.get(first).is_none());
+        assert!(leaves.get_mut(first).is_none());
+        assert!(leaves.remove(first).is_none());
+        assert_eq!(leaves.get(second).unwrap().key.as_str(), "plan#2");
+    }
+}

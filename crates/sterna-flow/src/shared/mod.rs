@@ -10,6 +10,8 @@ mod schedule;
 mod seek;
 mod state;
 mod tape;
+#[cfg(test)]
+mod tests;
 mod ticket;
 mod timers;
 mod undo;
@@ -17,6 +19,8 @@ mod undo;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use leaf::Changed;
+#[cfg(test)]
+pub(crate) use leaf::Leaf;
 pub(crate) use leaf::LeafId;
 pub(crate) use root::{Parked, Relay, Root};
 pub(crate) use schedule::{Next, Turn};

@@ -213,4 +213,24 @@ mod tests {
         assert_eq!(root.held(), 0);
         drop((of_another_task, waker));
     }
+
+    #[test]
+    fn a_body_wakes_whoever_polled_it_last() {
+        let owners = [(); 2].map(|()| Arc::new(Owner(AtomicUsize::new(0))));
+        let [first, last] = owners.clone().map(Waker::from);
+        let root = Root::new();
+        let parked = Parked::new(&root, &first);
+        assert!(parked.will_wake(&first));
+        assert!(!parked.will_wake(&last));
+
+        let relay = Relay::new(&root, &first);
+        let body = Waker::from(relay.clone());
+        relay.redirect(&root, &first);
+        body.wake_by_ref();
+        relay.redirect(&root, &last);
+        body.wake_by_ref();
+        body.wake();
+        let woken = owners.map(|owner| owner.0.load(Ordering::Relaxed));
+        assert_eq!(woken, [1, 2]);
+    }
 }

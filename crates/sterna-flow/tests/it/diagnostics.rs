@@ -1,5 +1,7 @@
 //! What an author is told, and in which words.
 
+use std::time::Duration;
+
 use expect_test::{Expect, expect};
 use sterna_flow::{Build, Cx};
 
@@ -115,7 +117,7 @@ async fn a_foreign_await_beside_a_question_is_reported_with_its_place() {
     async fn handler(cx: Cx<'_>, (): ()) -> Reply {
         let (answer, ()) = tokio::join!(
             cx.ask("ok", text("Ok?")),
-            tokio::time::sleep(std::time::Duration::from_secs(60)),
+            tokio::time::sleep(Duration::from_secs(60)),
         );
         Ok(answer)
     }
@@ -135,8 +137,18 @@ async fn a_handler_that_nothing_can_wake_is_stopped() {
         drop(cx);
         std::future::pending().await
     }
+    async fn once_curious(cx: Cx<'_>, (): ()) -> Reply {
+        tokio::select! {
+            biased;
+            () = cx.cancelled() => {}
+            () = std::future::ready(()) => {}
+        }
+        std::future::pending().await
+    }
     let said = Flow::new().request(&[], handler, ()).await;
     let expected = "stopped: MR0114: the handler waits, and nothing is left that could wake it";
+    assert_eq!(said, expected);
+    let said = Flow::new().request(&[], once_curious, ()).await;
     assert_eq!(said, expected);
 }
 
@@ -150,8 +162,10 @@ async fn names_must_be_names() {
         said,
         "stopped: MR0115: `` is no name: it must have 1 to 224 bytes"
     );
-    let said = Flow::new().request(&[], handler, "x".repeat(300)).await;
+    let said = Flow::new().request(&[], handler, "x".repeat(225)).await;
     assert!(said.starts_with("stopped: MR0115"), "{said}");
+    let said = Flow::new().request(&[], handler, "x".repeat(224)).await;
+    assert!(said.starts_with("asks x"), "{said}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -189,4 +203,62 @@ async fn errors_cannot_be_hidden_by_the_handler() {
     }
     let said = Flow::new().request(&[], handler, ()).await;
     assert!(said.starts_with("stopped: MR0103"), "{said}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_names_what_a_handler_waits_for() {
+    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+        let none = || async { Ok::<_, String>(()) };
+        let second = Duration::from_secs(1);
+        let within = cx.ask("within", text("secret")).deadline(second);
+        let memo = cx.memo("memo", |_| async {});
+        let race = cx.race("race", (async {}, async {}));
+        Ok([
+            format!("{:?}", cx.scope("inner")),
+            format!("{:?}", cx.ask("ask", text("secret"))),
+            format!("{within:?}"),
+            format!("{:?}", cx.step("step", none)),
+            format!("{:?}", cx.once("once", |_| none())),
+            format!("{memo:?} {race:?}"),
+            format!("{:?}", cx.now("now")),
+            format!("{:?}", cx.sleep("sleep", second)),
+            format!("{:?}", cx.checkpoint("checkpoint")),
+            format!("{:?}", cx.cancelled()),
+            format!("{:?}", cx.random("random")),
+        ]
+        .join("\n"))
+    }
+    let said = Flow::new().request(&[], handler, ()).await;
+    check(
+        &said,
+        expect![[r#"
+        done: Cx { scope: Some("inner"), .. }
+        Ask(ask)
+        Ask(within)
+        Step(step)
+        Once(Step(once))
+        Memo(memo) Race(race)
+        Now(now)
+        Sleep(sleep)
+        Checkpoint(checkpoint)
+        Cancelled
+        Random(..)"#]],
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_shows_no_secret_of_an_engine_or_a_run() {
+    let flow = Flow::new();
+    let said = format!("{:?}", flow.run().principal("ada"));
+    assert!(
+        said.starts_with("Run { way: RoundTrips, round: 0,"),
+        "{said}"
+    );
+    assert!(!said.contains("ada"), "{said}");
+    let said = format!("{:?}", flow.engine);
+    assert!(said.starts_with("Engine { settings: Settings {"), "{said}");
+    assert!(
+        said.ends_with("ledger: false, blobs: false, .. }"),
+        "{said}"
+    );
 }

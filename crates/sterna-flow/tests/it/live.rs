@@ -1,13 +1,20 @@
 //! Handlers that stay in memory: legacy clients and tasks.
 
-use std::future::Future;
-use std::sync::Arc;
+use std::future::{Future, poll_fn};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use sterna_flow::{Asked, Cx, Driver, Engine, Journal, Level, Outcome, Progress, Way};
+use bytes::Bytes;
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use sterna_flow::{
+    Asked, Blobs, BoxFuture, Build, Cx, Driver, Engine, Entry, FlowId, Journal, Journaling, Key,
+    Level, Outcome, PlugError, Progress, Settings, Way,
+};
+use tokio::sync::Notify;
 
-use crate::kit::{Count, Flow, Reply, sha256, text};
+use crate::kit::{Count, Flow, Reply, number, sha256, text};
 use crate::plugs::{Stores, Trouble};
 
 /// Polls until the handler waits for somebody else.
@@ -69,7 +76,7 @@ fn task(flow: &Flow, stores: &Arc<Stores>, asked: &[Asked]) -> sterna_flow::Run 
     let entries = stores.entries.lock().unwrap().clone();
     let journal = Journal::from_entries(entries, asked.iter().cloned()).unwrap();
     let run = flow.run().way(Way::Task).journaling(stores.clone());
-    run.resume(journal, 0, sterna_flow::Build::Same)
+    run.resume(journal, 0, Build::Same)
 }
 
 fn stored(stores: &Stores) -> String {
@@ -115,6 +122,101 @@ async fn a_task_is_dropped_while_it_waits_and_goes_on_elsewhere() {
     assert_eq!(count.get(), 1);
 }
 
+/// Waits for an answer and for something that is not the engine's.
+async fn held_up(cx: Cx<'_>, holder: Arc<Mutex<Option<Waker>>>) -> Reply {
+    let never = poll_fn(|cx| {
+        *holder.lock().unwrap() = Some(cx.waker().clone());
+        Poll::<()>::Pending
+    });
+    let (answer, ()) = tokio::join!(cx.ask("a", text("a?")), never);
+    Ok(answer)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_something_else_may_wake_is_idle_when_its_grace_is_over() {
+    let holder = Arc::default();
+    let grace = Settings::default().grace;
+    let flow = Flow::new();
+    let run = task(&flow, &Stores::new(), &[]);
+    let mut driver = run.drive(|cx| Box::pin(held_up(cx, Arc::clone(&holder))));
+    rest(&flow, &mut driver).await;
+    assert!(!driver.is_idle());
+    assert_eq!(driver.next_wake(), Some(flow.now().after(grace)));
+    tokio::time::advance(grace - Duration::from_millis(1)).await;
+    rest(&flow, &mut driver).await;
+    assert!(!driver.is_idle());
+    tokio::time::advance(Duration::from_millis(1)).await;
+    rest(&flow, &mut driver).await;
+    assert!(driver.is_idle());
+    assert_eq!(driver.next_wake(), None, "it has had its time");
+    tokio::time::advance(Duration::from_millis(1)).await;
+    rest(&flow, &mut driver).await;
+    assert!(driver.is_idle());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_nothing_else_can_wake_any_more_is_idle_at_once() {
+    let holder = Arc::default();
+    let flow = Flow::new();
+    let run = task(&flow, &Stores::new(), &[]);
+    let mut driver = run.drive(|cx| Box::pin(held_up(cx, Arc::clone(&holder))));
+    rest(&flow, &mut driver).await;
+    assert!(!driver.is_idle());
+    drop(holder.lock().unwrap().take());
+    assert!(driver.is_idle());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_only_something_else_can_wake_is_never_idle() {
+    async fn handler(_: Cx<'_>, holder: Arc<Mutex<Option<Waker>>>) -> Reply {
+        poll_fn(|cx| {
+            *holder.lock().unwrap() = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await
+    }
+    let flow = Flow::new();
+    let run = task(&flow, &Stores::new(), &[]);
+    let mut driver = run.drive(|cx| Box::pin(handler(cx, Arc::default())));
+    rest(&flow, &mut driver).await;
+    assert!(!driver.is_idle());
+    tokio::time::advance(Duration::from_secs(3600)).await;
+    rest(&flow, &mut driver).await;
+    assert!(!driver.is_idle());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_driver_that_is_dropped_leaves_nothing_behind() {
+    async fn handler(cx: Cx<'_>, alive: Arc<()>) -> Reply {
+        let inner = cx.scope("inner");
+        cx.undo("vm", move |_| async move {
+            drop((inner, alive));
+            Ok::<_, String>(())
+        });
+        Ok(cx.ask("a", text("a?")).await)
+    }
+    let alive = Arc::new(());
+    let flow = Flow::new();
+    let run = flow.run().way(Way::Legacy);
+    let mut driver = run.drive(|cx| Box::pin(handler(cx, alive.clone())));
+    rest(&flow, &mut driver).await;
+    assert_eq!(Arc::strong_count(&alive), 2);
+    drop(driver);
+    assert_eq!(Arc::strong_count(&alive), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_shows_where_a_driver_is_and_no_question() {
+    let flow = Flow::new();
+    let run = flow.run().way(Way::Legacy);
+    let mut driver = run.drive(|cx| Box::pin(choose(cx, Count::default())));
+    rest(&flow, &mut driver).await;
+    driver.changes();
+    let expected = "Driver { way: Legacy, at_rest: true, questions: [\"a\", \"b\"], .. }";
+    assert_eq!(format!("{driver:?}"), expected);
+    assert_eq!(format!("{:?}", driver.remote()), "Remote");
+}
+
 #[tokio::test(start_paused = true)]
 async fn nothing_is_revealed_before_it_is_durable() {
     async fn handler(cx: Cx<'_>, stores: Arc<Stores>) -> Reply {
@@ -138,6 +240,100 @@ async fn nothing_is_revealed_before_it_is_durable() {
     assert!(driver.answer("a", "A", flow.now()));
     let outcome = flow.finish(&mut driver).await;
     assert!(matches!(outcome, Outcome::Finished(_)), "{outcome:?}");
+}
+
+/// Writes nothing before it is ready.
+struct Disk {
+    stores: Arc<Stores>,
+    ready: Arc<Notify>,
+}
+
+impl Journaling for Disk {
+    fn append(&self, entries: Vec<Entry>) -> BoxFuture<Result<(), PlugError>> {
+        let (stores, ready) = (self.stores.clone(), self.ready.clone());
+        Box::pin(async move {
+            ready.notified().await;
+            stores.append(entries).await
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_has_not_ended_before_all_of_it_is_durable() {
+    async fn handler(cx: Cx<'_>, enough: Arc<Notify>) -> Reply {
+        tokio::select! {
+            plan = cx.step("plan", || async { Ok::<_, String>("plan".to_owned()) }) => Ok(plan?),
+            () = enough.notified() => Ok("without a plan".to_owned()),
+        }
+    }
+    let (stores, enough) = (Stores::new(), Arc::new(Notify::new()));
+    let disk = Disk {
+        stores: stores.clone(),
+        ready: Arc::new(Notify::new()),
+    };
+    let ready = disk.ready.clone();
+    let flow = Flow::new();
+    let run = flow.run().way(Way::Task).journaling(Arc::new(disk));
+    let mut driver = run.drive(|cx| Box::pin(handler(cx, enough.clone())));
+    rest(&flow, &mut driver).await;
+    enough.notify_one();
+    rest(&flow, &mut driver).await;
+    assert_eq!(stored(&stores), "");
+    ready.notify_one();
+    let outcome = flow.finish(&mut driver).await;
+    assert!(
+        matches!(&outcome, Outcome::Finished(text) if text == "without a plan"),
+        "{outcome:?}"
+    );
+    assert_eq!(stored(&stores), "plan");
+}
+
+/// Counts what is fetched, and hands nothing out before it is ready.
+struct Shelf {
+    stores: Arc<Stores>,
+    fetched: Count,
+    ready: Arc<Notify>,
+}
+
+impl Blobs for Shelf {
+    fn put(&self, flow: &FlowId, key: &Key, value: Bytes) -> BoxFuture<Result<Bytes, PlugError>> {
+        self.stores.put(flow, key, value)
+    }
+
+    fn get(&self, reference: Bytes) -> BoxFuture<Result<Bytes, PlugError>> {
+        self.fetched.add();
+        let (stores, ready) = (self.stores.clone(), self.ready.clone());
+        Box::pin(async move {
+            ready.notified().await;
+            stores.get(reference).await
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_blob_on_its_way_is_not_fetched_again() {
+    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+        let report = cx.step("report", || count.work("long")).by_ref();
+        let (answer, report) = tokio::join!(cx.ask("ok", text("Ok?")), report);
+        Ok(format!("{answer} {}", report?))
+    }
+    let (stores, count) = (Stores::new(), Count::default());
+    let mut flow = Flow::with(Engine::new(sha256).blobs(stores.clone()));
+    flow.request(&[], handler, count.clone()).await;
+    let (fetched, ready) = (Count::default(), Arc::new(Notify::new()));
+    flow.engine = Engine::new(sha256).blobs(Arc::new(Shelf {
+        stores,
+        fetched: fetched.clone(),
+        ready: ready.clone(),
+    }));
+    let run = flow.run();
+    let mut driver = run.drive(|cx| Box::pin(handler(cx, count.clone())));
+    rest(&flow, &mut driver).await;
+    assert_eq!(fetched.get(), 1);
+    assert!(!driver.is_idle(), "it waits for more than its client");
+    ready.notify_one();
+    let outcome = flow.finish(&mut driver).await;
+    assert!(matches!(outcome, Outcome::Suspended(_)), "{outcome:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -211,6 +407,74 @@ async fn an_answer_given_in_time_counts_although_the_worker_was_late() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_deadline_ends_with_its_question() {
+    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+        let minute = Duration::from_secs(60);
+        let first = tokio::select! {
+            a = cx.ask("a", text("a?")).deadline(minute) => a?,
+            b = cx.ask("b", text("b?")) => b,
+        };
+        Ok(format!("{first} {}", cx.ask("last", text("Last?")).await))
+    }
+    let flow = Flow::new();
+    let run = flow.run().way(Way::Legacy);
+    let mut driver = run.drive(|cx| Box::pin(handler(cx, ())));
+    rest(&flow, &mut driver).await;
+    assert_eq!(opened(&mut driver), ["a", "b"]);
+    assert!(driver.answer("b", "B", flow.now()));
+    rest(&flow, &mut driver).await;
+    assert_eq!(driver.next_wake(), None);
+    tokio::time::advance(Duration::from_secs(61)).await;
+    rest(&flow, &mut driver).await;
+    let journal = driver.journal();
+    let keys: Vec<_> = journal.entries().iter().map(|e| e.key().as_str()).collect();
+    assert_eq!(keys, ["b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_that_passed_behind_a_wrong_answer_has_passed() {
+    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+        let minute = Duration::from_secs(60);
+        let answer = cx.ask("a", number("how many?")).deadline(minute).await;
+        Ok(answer.unwrap_or_else(|_| "too late".to_owned()))
+    }
+    let mut flow = Flow::new();
+    flow.request(&[], handler, ()).await;
+    let answered_at = flow.now();
+    tokio::time::advance(Duration::from_secs(61)).await;
+    let mut driver = flow.run().drive(|cx| Box::pin(handler(cx, ())));
+    assert!(driver.answer("a", "many", answered_at));
+    let outcome = flow.finish(&mut driver).await;
+    assert!(
+        matches!(&outcome, Outcome::Finished(text) if text == "too late"),
+        "{outcome:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_answer_to_a_reworded_question_does_not_count() {
+    async fn handler(cx: Cx<'_>, words: &'static str) -> Reply {
+        let minute = Duration::from_secs(60);
+        let answer = cx.ask("a", text(words)).deadline(minute).await;
+        Ok(answer.unwrap_or_else(|_| "too late".to_owned()))
+    }
+    let mut flow = Flow::new();
+    flow.build = Build::Other;
+    flow.request(&[], handler, "Deploy?").await;
+    let second = flow.request(&[], handler, "Deploy now?").await;
+    assert_eq!(second, "asks a~2: Deploy now?;");
+    tokio::time::advance(Duration::from_secs(61)).await;
+    let run = flow.run();
+    let mut driver = run.drive(|cx| Box::pin(handler(cx, "Deploy now?")));
+    assert!(!driver.answer("a~2", "yes", flow.now()));
+    let outcome = flow.finish(&mut driver).await;
+    assert!(
+        matches!(&outcome, Outcome::Finished(text) if text == "too late"),
+        "{outcome:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_handler_may_end_in_its_own_way_when_it_is_cancelled() {
     async fn polite(cx: Cx<'_>, (): ()) -> Reply {
         tokio::select! {
@@ -243,6 +507,55 @@ async fn a_handler_may_end_in_its_own_way_when_it_is_cancelled() {
     let outcome = flow.finish(&mut driver).await;
     assert!(
         matches!(&outcome, Outcome::Finished(text) if text == "stopped early"),
+        "{outcome:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_destructor_cannot_change_how_a_flow_ends() {
+    struct Guard<'a>(Cx<'a>);
+    impl Drop for Guard<'_> {
+        fn drop(&mut self) {
+            drop(self.0.ask("", text("a question without a name")));
+        }
+    }
+    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+        cx.undo("vm", |_| async {
+            tokio::task::yield_now().await;
+            Ok::<_, String>(())
+        });
+        let guard = Guard(cx);
+        Ok(guard.0.ask("a", text("a?")).await)
+    }
+    let flow = Flow::new();
+    let run = flow.run().way(Way::Legacy);
+    let mut driver = run.drive(|cx| Box::pin(handler(cx, ())));
+    rest(&flow, &mut driver).await;
+    driver.remote().cancel();
+    let outcome = flow.finish(&mut driver).await;
+    assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn everybody_who_waits_for_a_cancellation_is_told() {
+    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+        // Each of these is polled when its own waker was woken, and only then.
+        let mut watchers: FuturesUnordered<_> =
+            [cx.cancelled(), cx.cancelled()].into_iter().collect();
+        let mut told = 0;
+        while watchers.next().await.is_some() {
+            told += 1;
+        }
+        Ok(told.to_string())
+    }
+    let flow = Flow::new();
+    let run = flow.run().way(Way::Legacy);
+    let mut driver = run.drive(|cx| Box::pin(handler(cx, ())));
+    rest(&flow, &mut driver).await;
+    driver.remote().cancel();
+    let outcome = flow.finish(&mut driver).await;
+    assert!(
+        matches!(&outcome, Outcome::Finished(told) if told == "2"),
         "{outcome:?}"
     );
 }
@@ -353,9 +666,7 @@ async fn a_handler_knows_where_it_stands() {
         driver.journal().entries().iter().cloned(),
         [Asked::new("a", asked)],
     );
-    let run = flow
-        .run()
-        .resume(journal.unwrap(), 3, sterna_flow::Build::Same);
+    let run = flow.run().resume(journal.unwrap(), 3, Build::Same);
     let mut driver = run.drive(|cx| Box::pin(handler(cx, ())));
     let Outcome::Finished(said) = flow.finish(&mut driver).await else {
         panic!("must finish");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use sterna_flow::{Cx, Engine, FlowId, Outcome, Pin, Run, UnixMillis};
+use sterna_flow::{Cx, Engine, FlowId, Opaque, Outcome, Pin, Run, UnixMillis};
 
 use crate::kit::{Count, Flow, Reply, number, settings, sha256, text};
 
@@ -185,4 +185,16 @@ fn a_flow_gets_on_however_few_polls_its_turn_is_given() {
         });
         assert!(matches!(outcome, Some(Outcome::Suspended(_))), "{polls}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_may_be_nothing_but_bytes() {
+    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+        let answer = cx.ask("raw", Opaque::new("what?")).await;
+        Ok(String::from_utf8_lossy(&answer).into_owned())
+    }
+    let mut flow = Flow::new();
+    assert_eq!(flow.request(&[], handler, ()).await, "asks raw: what?;");
+    let end = flow.request(&[("raw", "that")], handler, ()).await;
+    assert_eq!(end, "done: that");
 }

@@ -1,8 +1,9 @@
 //! Steps: what is remembered, what is tried again, what is refused.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sterna_flow::{Cx, Engine, Retry, StepError, StepErrorKind};
+use sterna_flow::{Cx, Engine, Key, Observer, Retry, StepError, StepErrorKind};
 
 use crate::kit::{Count, Flow, Reply, settings, sha256, text};
 use crate::plugs::Stores;
@@ -176,6 +177,63 @@ async fn a_large_result_needs_a_place_of_its_own() {
     stores.blobs.lock().unwrap().clear();
     let lost = flow.request(&[], handler, (count, true)).await;
     assert_eq!(lost, "stopped: MR0116: `report` could not be fetched");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_may_be_as_large_as_is_allowed() {
+    async fn of_step(cx: Cx<'_>, size: usize) -> Reply {
+        let value = "x".repeat(size);
+        Ok(cx.step("x", || async { Ok::<_, String>(value) }).await?)
+    }
+    async fn of_memo(cx: Cx<'_>, size: usize) -> Reply {
+        Ok(cx.memo("x", |_| async { "x".repeat(size) }).await)
+    }
+    for (size, begins) in [
+        (48, "done: x"),
+        (49, "stopped: MR0107: the result of `x` has 51 bytes"),
+        (60, "stopped: MR0107: the result of `x` has 62 bytes"),
+    ] {
+        let small = || settings(|settings| settings.limits.value_bytes = 50);
+        let flow = || Flow::with(Engine::new(sha256).settings(small()));
+        let step = flow().request(&[], of_step, size).await;
+        assert!(step.starts_with(begins), "{step}");
+        let memo = flow().request(&[], of_memo, size).await;
+        assert!(memo.starts_with(begins), "{memo}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_sees_every_try_and_no_replay() {
+    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+        let twice = Retry::times(2);
+        let failing = cx.retry("flaky", twice, || count.fail("no")).await;
+        let plan = cx.step("plan", || count.work("plan")).await?;
+        Ok(cx
+            .ask("ok", text(format!("{plan} {}", failing.is_err())))
+            .await)
+    }
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let observer = Observer::new({
+        let seen = seen.clone();
+        move |key: &Key, what| seen.lock().unwrap().push(format!("{key} {what:?}"))
+    });
+    assert_eq!(format!("{observer:?}"), "Observer(..)");
+    let watched = settings(|settings| settings.observer = Some(observer));
+    let mut flow = Flow::with(Engine::new(sha256).settings(watched));
+    for _ in 0..2 {
+        let asks = flow.request(&[], handler, Count::default()).await;
+        assert_eq!(asks, "asks ok: plan true;");
+    }
+    assert_eq!(
+        *seen.lock().unwrap(),
+        [
+            "flaky Began",
+            "flaky Began",
+            "flaky Ended",
+            "plan Began",
+            "plan Ended"
+        ]
+    );
 }
 
 #[tokio::test(start_paused = true)]

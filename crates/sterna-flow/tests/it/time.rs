@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sterna_flow::{Cx, Engine};
+use sterna_flow::{Cx, Engine, Settings};
 
 use crate::kit::{Count, Flow, Reply, settings, sha256, text};
 
@@ -25,13 +25,17 @@ async fn now_random_and_uuid_say_the_same_in_every_round() {
 #[tokio::test(start_paused = true)]
 async fn a_short_sleep_holds_the_request_open() {
     async fn handler(cx: Cx<'_>, (): ()) -> Reply {
-        cx.sleep("cool_down", Duration::from_secs(10)).await;
+        cx.sleep("cool_down", Settings::default().max_inline_sleep)
+            .await;
         Ok("rested".to_owned())
     }
     let mut flow = Flow::new();
     let before = flow.now();
     assert_eq!(flow.request(&[], handler, ()).await, "done: rested");
-    assert_eq!(before.until(flow.now()), Duration::from_secs(10));
+    assert_eq!(
+        before.until(flow.now()),
+        Settings::default().max_inline_sleep
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,7 @@
 //! A new build takes over flows that an old one began.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use sterna_flow::{Build, Changed, Cx, Engine, Journal};
 
@@ -119,6 +121,52 @@ async fn a_renamed_question_or_step_finds_what_it_was_called_before() {
     let third = flow.request(&[("last", "x")], new, count.clone()).await;
     assert_eq!(third, "done: plan yes x");
     assert_eq!(count.get(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_renamed_step_finds_each_of_its_results() {
+    async fn old(cx: Cx<'_>, count: Count) -> Reply {
+        for row in ["one", "two"] {
+            cx.scope("rows").step("row", || count.work(row)).await?;
+        }
+        Ok(cx.ask("ok", text("Ok?")).await)
+    }
+    async fn new(cx: Cx<'_>, count: Count) -> Reply {
+        let scope = cx.scope("rows");
+        let mut rows = Vec::new();
+        for _ in 0..2 {
+            let line = scope.step("line", || count.work("again"));
+            rows.push(line.aka("row").await?);
+        }
+        Ok(rows.join(" "))
+    }
+    let count = Count::default();
+    let mut flow = Flow::new();
+    flow.request(&[], old, count.clone()).await;
+    assert_eq!(flow.keys(), "rows/row rows/row#2");
+    flow.build = Build::Other;
+    let end = flow.request(&[], new, count.clone()).await;
+    assert_eq!(end, "done: one two");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_build_without_the_deadline_asks_once_more() {
+    async fn old(cx: Cx<'_>, (): ()) -> Reply {
+        let minute = Duration::from_secs(60);
+        match cx.ask("a", text("a?")).deadline(minute).await {
+            Ok(answer) => Ok(answer),
+            Err(_) => Ok(cx.ask("b", text("b?")).await),
+        }
+    }
+    async fn new(cx: Cx<'_>, (): ()) -> Reply {
+        Ok(cx.ask("a", text("a?")).await)
+    }
+    let mut flow = Flow::new();
+    flow.request(&[], old, ()).await;
+    tokio::time::advance(Duration::from_secs(61)).await;
+    assert_eq!(flow.request(&[], old, ()).await, "asks b: b?;");
+    flow.build = Build::Other;
+    assert_eq!(flow.request(&[], new, ()).await, "asks a~2: a?;");
 }
 
 #[derive(Serialize, Deserialize)]

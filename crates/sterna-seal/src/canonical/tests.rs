@@ -91,6 +91,10 @@ fn numbers_are_written_as_ecmascript_writes_them() {
         &digits(309),
         expect!["error: a number out of range at byte 1"],
     );
+    check(
+        &"9".repeat(309),
+        expect!["error: a number out of range at byte 0"],
+    );
     assert_eq!(respelled(&digits(308)).unwrap(), digits(308).as_bytes());
     let just_fits = format!("1{}", "0".repeat(308));
     assert_eq!(respelled(&just_fits).unwrap(), just_fits.as_bytes());

@@ -19,6 +19,8 @@ fn it_tells_what_a_token_is_tied_to() {
     assert!(seen.is_named);
     assert!(seen.is_of_principal(&alice.principal));
     assert!(!seen.is_of_principal(&Principal::ANONYMOUS));
+    let bob = Principal::named("https://login.example", "bob", None);
+    assert!(!seen.is_of_principal(&bob));
     assert!(seen.is_of_target(&Target::new("tools/call", "deploy")));
     assert!(!seen.is_of_target(&Target::new("prompts/get", "deploy")));
     assert!(seen.is_of_request(&alice.binding()));
@@ -53,6 +55,7 @@ fn it_says_what_opening_would_say_at_any_time() {
     let binding = Request::by_alice().binding();
     for now in [
         earlier(2 * MINUTE),
+        earlier(MINUTE),
         NOW,
         later(HOUR),
         later(25 * HOUR),

@@ -157,3 +157,39 @@ fn must_write(theirs: bool, before: Option<&Bytes>, value: &Bytes) -> Result<boo
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TTL: Duration = Duration::from_millis(9);
+
+    fn at(millis: i64) -> UnixMillis {
+        UnixMillis::new(millis)
+    }
+
+    #[test]
+    fn a_claim_is_lost_at_the_moment_in_which_another_may_win_it() {
+        let (first, second) = (Claimant::from_bytes([1; 16]), Claimant::from_bytes([2; 16]));
+        let record = EffectRecord::won(first, TTL, at(0));
+        let result = Bytes::new();
+        assert!(record.claim(second, at(8)).is_some());
+        assert!(record.settle(first, &result, at(8)).unwrap());
+        assert_eq!(record.claim(second, at(9)), None);
+        let late = record.settle(first, &result, at(9)).unwrap_err();
+        assert_eq!(late.kind(), ErrorKind::Fenced);
+    }
+
+    #[test]
+    fn a_round_is_lost_at_the_moment_in_which_it_is_forgotten() {
+        let claimant = Claimant::from_bytes([1; 16]);
+        let mut record = RoundRecord::entered(&RoundEntry::new([0; 32], claimant, TTL), at(0));
+        let response = Bytes::new();
+        assert!(record.leave(claimant, &response, at(8)).unwrap());
+        let late = record.leave(claimant, &response, at(9)).unwrap_err();
+        assert_eq!(late.kind(), ErrorKind::Fenced);
+        let other = RoundEntry::new([1; 32], claimant, TTL);
+        assert_eq!(record.enter(&other, at(8)), Entered::Other);
+        assert_eq!(record.enter(&other, at(9)), Entered::Yours);
+    }
+}
