@@ -285,6 +285,9 @@ impl<'a> Cx<'a> {
     {
         let key = self.mark(name, UNDO);
         let mut state = self.shared.lock();
+        if state.closed {
+            return;
+        }
         if self.in_memo {
             state.fail(Error::UndoInMemo { key });
             return;
@@ -307,6 +310,10 @@ impl<'a> Cx<'a> {
     /// A name for something that is no future.
     fn mark(&self, name: &str, mark: char) -> Key {
         let mut state = self.shared.lock();
+        if state.closed {
+            // A destructor asks, and nothing comes of it any more.
+            return Key::new(name);
+        }
         match state.name(self.scope.as_ref(), name, Some(mark)) {
             Ok(name) => name.key,
             Err(error) => {

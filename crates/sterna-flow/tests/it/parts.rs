@@ -194,3 +194,31 @@ async fn compensations_run_when_the_flow_is_cancelled() {
     assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
     assert_eq!(*undone.lock().unwrap(), ["network", "vm"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_destructor_wants_undone_comes_too_late() {
+    struct Guard<'a>(Cx<'a>, Undone);
+    impl Drop for Guard<'_> {
+        fn drop(&mut self) {
+            self.0.undo("late", undoing(&self.1, "late"));
+            self.0.undo("", undoing(&self.1, "nameless"));
+        }
+    }
+    async fn handler(cx: Cx<'_>, undone: Undone) -> Reply {
+        cx.undo("vm", undoing(&undone, "vm"));
+        let guard = Guard(cx, undone);
+        Ok(guard.0.ask("keep", text("Keep it?")).await)
+    }
+    let undone = Undone::default();
+    let flow = Flow::new();
+    let run = flow.run().way(Way::Legacy);
+    let mut driver = run.drive(|cx| Box::pin(handler(cx, undone.clone())));
+    tokio::select! {
+        outcome = flow.finish(&mut driver) => panic!("nobody has answered: {outcome:?}"),
+        () = tokio::time::sleep(Duration::from_secs(1)) => {}
+    }
+    driver.remote().cancel();
+    let outcome = flow.finish(&mut driver).await;
+    assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
+    assert_eq!(*undone.lock().unwrap(), ["vm"]);
+}
