@@ -128,10 +128,20 @@ const POOL: usize = 480;
 const DRAWS_PER_SEED: u32 = 256;
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+
+    /// The worst generator there is: the same bytes every time.
+    pub(crate) struct Stuck(pub(crate) u8);
+
+    impl Entropy for Stuck {
+        fn fill(&mut self, bytes: &mut [u8]) -> Result<(), EntropyError> {
+            bytes.fill(self.0);
+            Ok(())
+        }
+    }
 
     #[test]
     fn a_draw_may_be_longer_than_a_pool_and_leaves_nothing_behind() {

@@ -116,16 +116,7 @@ impl fmt::Debug for FlowId {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A source that has run dry, and says the same for ever.
-    struct Stuck(u8);
-
-    impl Entropy for Stuck {
-        fn fill(&mut self, bytes: &mut [u8]) -> Result<(), EntropyError> {
-            bytes.fill(self.0);
-            Ok(())
-        }
-    }
+    use crate::entropy::tests::Stuck;
 
     #[test]
     fn ids_differ_by_request_and_time_whatever_the_entropy() {

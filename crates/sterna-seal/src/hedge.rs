@@ -130,18 +130,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::entropy::tests::Stuck;
     use crate::secret::SecretKey;
     use crate::subkeys::Subkeys;
-
-    /// The worst generator there is: the same bytes every time.
-    struct Stuck(u8);
-
-    impl Entropy for Stuck {
-        fn fill(&mut self, bytes: &mut [u8]) -> Result<(), EntropyError> {
-            bytes.fill(self.0);
-            Ok(())
-        }
-    }
 
     fn keys() -> Arc<Subkeys> {
         Subkeys::derive(&SecretKey::from_bytes(&b"0123456789abcdef".repeat(2)).unwrap())

@@ -1,11 +1,26 @@
 //! How a flow ends that is told to.
 
+use std::error::Error;
+
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use sterna_flow::{Cx, Outcome, Way};
+use sterna_flow::{Cx, Handler, Outcome, Way};
 
 use super::rest;
 use crate::kit::{Flow, Reply, text};
+
+/// How a flow ends that is cancelled while it waits.
+async fn cancelled<H>(handler: H) -> Outcome<String, Box<dyn Error + Send + Sync>>
+where
+    H: for<'a> Handler<'a, Cx<'a>, (), Output = Reply>,
+{
+    let flow = Flow::new();
+    let run = flow.run().way(Way::Legacy);
+    let mut driver = run.drive(|cx| Box::pin(handler.call(cx, ())));
+    rest(&flow, &mut driver).await;
+    driver.remote().cancel();
+    flow.finish(&mut driver).await
+}
 
 #[tokio::test(start_paused = true)]
 async fn a_handler_may_end_in_its_own_way_when_it_is_cancelled() {
@@ -23,21 +38,12 @@ async fn a_handler_may_end_in_its_own_way_when_it_is_cancelled() {
         });
         Ok(step.await?)
     }
-    let flow = Flow::new();
-    let run = flow.run().way(Way::Legacy);
-    let mut driver = run.drive(|cx| Box::pin(polite(cx, ())));
-    rest(&flow, &mut driver).await;
-    driver.remote().cancel();
-    let outcome = flow.finish(&mut driver).await;
+    let outcome = cancelled(polite).await;
     assert!(
         matches!(&outcome, Outcome::Finished(text) if text == "cleaned up"),
         "{outcome:?}"
     );
-    let run = flow.run().way(Way::Legacy);
-    let mut driver = run.drive(|cx| Box::pin(with_step(cx, ())));
-    rest(&flow, &mut driver).await;
-    driver.remote().cancel();
-    let outcome = flow.finish(&mut driver).await;
+    let outcome = cancelled(with_step).await;
     assert!(
         matches!(&outcome, Outcome::Finished(text) if text == "stopped early"),
         "{outcome:?}"
@@ -60,12 +66,7 @@ async fn a_destructor_cannot_change_how_a_flow_ends() {
         let guard = Guard(cx);
         Ok(guard.0.ask("a", text("a?")).await)
     }
-    let flow = Flow::new();
-    let run = flow.run().way(Way::Legacy);
-    let mut driver = run.drive(|cx| Box::pin(handler(cx, ())));
-    rest(&flow, &mut driver).await;
-    driver.remote().cancel();
-    let outcome = flow.finish(&mut driver).await;
+    let outcome = cancelled(handler).await;
     assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
 }
 
@@ -81,12 +82,7 @@ async fn everybody_who_waits_for_a_cancellation_is_told() {
         }
         Ok(told.to_string())
     }
-    let flow = Flow::new();
-    let run = flow.run().way(Way::Legacy);
-    let mut driver = run.drive(|cx| Box::pin(handler(cx, ())));
-    rest(&flow, &mut driver).await;
-    driver.remote().cancel();
-    let outcome = flow.finish(&mut driver).await;
+    let outcome = cancelled(handler).await;
     assert!(
         matches!(&outcome, Outcome::Finished(told) if told == "2"),
         "{outcome:?}"
