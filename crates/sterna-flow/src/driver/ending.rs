@@ -14,7 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::journal::{Entry, Journal, Kind};
 use crate::key::Key;
-use crate::shared::Compensating;
+use crate::shared::{Compensating, State};
 
 /// How a run is ending.
 pub(super) struct Ending<'a, R> {
@@ -46,6 +46,11 @@ impl<R> Default for Ending<'_, R> {
 impl<R> Ending<'_, R> {
     pub(super) const fn has_begun(&self) -> bool {
         self.over || self.verdict.is_some()
+    }
+
+    /// Whether all is done, and the context closed.
+    pub(super) const fn is_over(&self) -> bool {
+        self.over
     }
 
     pub(super) fn returned(&mut self, output: R) {
@@ -101,24 +106,28 @@ where
         }
         if writes {
             self.write();
-            if is_busy(&self.shared.lock(), &self.writing) {
-                return Poll::Pending;
-            }
         }
-        self.ending.over = true;
+        let mut state = self.shared.lock();
+        if writes && is_busy(&state, &self.writing) {
+            return Poll::Pending;
+        }
         let outcome = match self.ending.verdict.take() {
             None => return Poll::Pending,
             Some(Verdict::Cancelled) => Outcome::Cancelled,
             Some(Verdict::Compensated(error) | Verdict::Stopped(error)) => Outcome::Stopped(error),
             Some(Verdict::Returned(Err(error))) => Outcome::Failed(error),
             Some(Verdict::Returned(Ok(value))) => {
-                self.report_orphans();
+                report_orphans(&mut state);
                 Outcome::Finished(value)
             }
             Some(Verdict::Shed(journal)) => Outcome::Shed(journal),
             Some(Verdict::Suspended(suspended)) => Outcome::Suspended(suspended),
         };
-        drop(self.shared.close());
+        self.ending.over = true;
+        let undos = state.close();
+        drop(state);
+        // A compensation may hold a context, which asks for the lock when it goes.
+        drop(undos);
         Poll::Ready(outcome)
     }
 
@@ -191,19 +200,14 @@ where
         }
         state.record(None, entry);
     }
+}
 
-    fn report_orphans(&self) {
-        let mut state = self.shared.lock();
-        let orphans: Vec<_> = state
-            .tape
-            .orphans()
-            .map(|entry| Diagnostic::Orphan {
-                key: entry.key.clone(),
-                kind: entry.kind,
-            })
-            .collect();
-        state.diagnostics.extend(orphans);
-    }
+fn report_orphans(state: &mut State<'_>) {
+    let orphans = state.tape.orphans().map(|entry| Diagnostic::Orphan {
+        key: entry.key.clone(),
+        kind: entry.kind,
+    });
+    state.diagnostics.extend(orphans);
 }
 
 /// What a panic said.

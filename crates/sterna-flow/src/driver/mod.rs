@@ -104,9 +104,8 @@ where
     ///
     /// It is no future; nothing is lost between two calls.
     pub fn poll(&mut self, now: UnixMillis, cx: &mut Context<'_>) -> Poll<Outcome<T, E>> {
-        self.shared.root.adopt(cx.waker());
         self.shared.lock().now = now;
-        self.run()
+        self.run(cx.waker())
     }
 
     /// Hands in the client's answer to the question `key`, which came in at `at`.
@@ -236,6 +235,9 @@ fn asked(state: &State<'_>) -> Vec<Asked> {
 
 impl<F: Future + ?Sized> Drop for Driver<'_, F> {
     fn drop(&mut self) {
+        if self.ending.is_over() {
+            return;
+        }
         let undos = self.shared.close();
         self.handler = None;
         // A compensation may hold a context, which holds the list it is in.

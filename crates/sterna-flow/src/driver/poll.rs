@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use super::decide::{Move, decide};
 use super::outcome::{Outcome, Suspended};
@@ -17,7 +17,8 @@ impl<F, T, E> Driver<'_, F>
 where
     F: Future<Output = Result<T, E>> + ?Sized,
 {
-    pub(super) fn run(&mut self) -> Poll<Outcome<T, E>> {
+    /// Goes on until there is nothing to do; `owner` is then woken when there is.
+    pub(super) fn run(&mut self, owner: &Waker) -> Poll<Outcome<T, E>> {
         self.at_rest = false;
         for _ in 0..self.shared.engine.settings.polls_per_turn {
             // From here on a wake asks for one more turn of this loop.
@@ -30,7 +31,7 @@ where
                 if let Poll::Ready(outcome) = self.end() {
                     return Poll::Ready(outcome);
                 }
-                if self.shared.root.rest() {
+                if self.shared.root.rest(owner) {
                     return Poll::Pending;
                 }
             } else if woken {
@@ -38,7 +39,7 @@ where
             } else {
                 match self.make_move() {
                     After::GoOn => {}
-                    After::Rest if self.shared.root.rest() => {
+                    After::Rest if self.shared.root.rest(owner) => {
                         self.at_rest = true;
                         return Poll::Pending;
                     }
@@ -47,7 +48,7 @@ where
                 }
             }
         }
-        self.shared.root.come_back();
+        self.shared.root.come_back(owner);
         Poll::Pending
     }
 

@@ -90,9 +90,7 @@ impl<'a> Shared<'a> {
     /// Ends the handler's use of its context. Returns what must be dropped
     /// without the lock.
     pub(crate) fn close(&self) -> Vec<Undo<'a>> {
-        let mut state = self.lock();
-        state.closed = true;
-        std::mem::take(&mut state.undos)
+        self.lock().close()
     }
 
     /// How many wakers of the handler are held by something that is not ours.

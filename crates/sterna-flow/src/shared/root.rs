@@ -26,7 +26,7 @@ impl Root {
     }
 
     /// Wakes `owner` from here on.
-    pub(crate) fn adopt(&self, owner: &Waker) {
+    fn adopt(&self, owner: &Waker) {
         let mut slot = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
         if !slot.as_ref().is_some_and(|known| known.will_wake(owner)) {
             *slot = Some(owner.clone());
@@ -39,19 +39,22 @@ impl Root {
         self.state.swap(POLLING, Ordering::AcqRel) == WOKEN
     }
 
-    /// Ends a poll, so that the next wake goes to the owner. Fails if one came
-    /// in already.
-    pub(crate) fn rest(&self) -> bool {
+    /// Ends a poll, so that the next wake goes to `owner`. Fails if one came in
+    /// already.
+    ///
+    /// A run that ends in its first poll never rests, and keeps no waker.
+    pub(crate) fn rest(&self, owner: &Waker) -> bool {
+        self.adopt(owner);
         self.state
             .compare_exchange(POLLING, RESTING, Ordering::AcqRel, Ordering::Acquire)
             .is_ok()
     }
 
-    /// Ends a poll although there is more to do: others may run, and then the
-    /// owner polls again, and the handler as well.
-    pub(crate) fn come_back(&self) {
+    /// Ends a poll although there is more to do: others may run, and then
+    /// `owner` polls again, and the handler as well.
+    pub(crate) fn come_back(&self, owner: &Waker) {
         self.state.store(WOKEN, Ordering::Release);
-        self.wake_owner();
+        owner.wake_by_ref();
     }
 
     fn wake_owner(&self) {
@@ -173,23 +176,23 @@ mod tests {
     #[test]
     fn a_wake_inside_a_poll_stays_inside_and_one_outside_reaches_the_owner() {
         let owner = Arc::new(Owner(AtomicUsize::new(0)));
+        let waker = Waker::from(owner.clone());
         let root = Root::new();
-        root.adopt(&Waker::from(owner.clone()));
         assert!(root.take_wake(), "the first poll is due at once");
 
         root.wake_by_ref();
-        assert!(!root.rest(), "a wake during the poll is not lost");
+        assert!(!root.rest(&waker), "a wake during the poll is not lost");
         assert_eq!(owner.0.load(Ordering::Relaxed), 0);
 
         assert!(root.take_wake());
-        assert!(root.rest());
+        assert!(root.rest(&waker));
         root.wake_by_ref();
         root.wake_by_ref();
         assert_eq!(owner.0.load(Ordering::Relaxed), 1);
 
         assert!(root.take_wake());
         root.wake_by_ref();
-        root.come_back();
+        root.come_back(&waker);
         assert_eq!(owner.0.load(Ordering::Relaxed), 2);
         assert!(root.take_wake());
     }

@@ -62,7 +62,7 @@ pub(crate) struct State<'a> {
     pub(crate) mutant: Option<crate::tests::Mutant>,
 }
 
-impl State<'_> {
+impl<'a> State<'a> {
     pub(super) fn begin(&mut self, journal: Journal) {
         let (entries, index, asked) = journal.into_parts();
         // A flow that has asked has been here, even if nothing is recorded.
@@ -81,6 +81,13 @@ impl State<'_> {
         if self.fatal.is_none() {
             self.fatal = Some(error);
         }
+    }
+
+    /// Ends the handler's use of its context. Returns what must be dropped
+    /// without the lock.
+    pub(crate) fn close(&mut self) -> Vec<Undo<'a>> {
+        self.closed = true;
+        std::mem::take(&mut self.undos)
     }
 
     /// Whether the handler may use its context at all.
