@@ -78,8 +78,28 @@ impl<'a> RequestHeaders<'a> {
     ///
     /// A header is missing, malformed, repeated, or differs.
     pub fn check(&self, headers: &HeaderMap) -> Result<(), HeaderMismatch> {
+        self.check_version(headers)?;
+        self.check_target(headers)
+    }
+
+    /// Compares the header of the revision alone: a server has to know which
+    /// revision it is before it can tell what else must be there.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check).
+    pub fn check_version(&self, headers: &HeaderMap) -> Result<(), HeaderMismatch> {
         let version = self.protocol_version;
-        require_text(headers, &MCP_PROTOCOL_VERSION, version, read_plain)?;
+        require_text(headers, &MCP_PROTOCOL_VERSION, version, read_plain)
+    }
+
+    /// Compares the headers of the method and the name, which
+    /// [`check_version`](Self::check_version) leaves.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check).
+    pub fn check_target(&self, headers: &HeaderMap) -> Result<(), HeaderMismatch> {
         require_text(headers, &MCP_METHOD, self.method, read_plain)?;
         match self.name {
             Some(name) => require_text(headers, &MCP_NAME, name, decode_value),

@@ -1,6 +1,6 @@
 //! From a message of a session to whatever becomes of it.
 
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -90,7 +90,7 @@ pub(super) async fn serve(post: Post, id: RequestId, request: ClientRequest) -> 
         let failure = Failure::Forbidden(Box::new(refusal));
         return Some(Answer::failed(Some(&id), &failure));
     }
-    let operation = Operation::begin(
+    let mut operation = Operation::begin(
         &post.core,
         &post.pass,
         method,
@@ -98,11 +98,11 @@ pub(super) async fn serve(post: Post, id: RequestId, request: ClientRequest) -> 
         &id,
         &post.session.version,
     );
-    let answering = async {
+    let answering = pin!(async {
         let answer = answer(post, id, request).await;
         let ended = answer.as_ref().map(Answer::ended);
         (answer, ended)
-    };
+    });
     operation.watch(answering).await
 }
 

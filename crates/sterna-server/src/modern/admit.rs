@@ -23,18 +23,13 @@ pub(super) fn check(
     headers: &HeaderMap,
 ) -> Result<Option<Arc<ToolEntry>>, Failure> {
     let meta = meta(&request.params)?;
-    let version = &meta.protocol_version;
-    check_version(version, headers)?;
-    check_level(meta)?;
     let name = match &*request.params {
         ClientRequest::CallTool(params) => Some(params.name.as_str()),
         ClientRequest::GetPrompt(params) => Some(params.name.as_str()),
         ClientRequest::ReadResource(params) => Some(params.uri.as_str()),
         _ => None,
     };
-    RequestHeaders::new(version.as_str(), &request.method, name)
-        .check(headers)
-        .map_err(Failure::Header)?;
+    check_head(meta, &request.method, name, headers)?;
     let ClientRequest::CallTool(params) = &*request.params else {
         return Ok(None);
     };
@@ -68,48 +63,38 @@ pub(super) fn check_raw(body: &[u8], headers: &HeaderMap) -> Result<(), Failure>
         return Ok(());
     };
     if !headers.contains_key(MCP_PROTOCOL_VERSION) {
-        return Err(missing_version());
+        let missing = HeaderMismatch::Missing(MCP_PROTOCOL_VERSION);
+        return Err(Failure::Header(missing));
     }
     // BASE-S12
     let without_meta = || Failure::Params("_meta");
     let params = request.params.ok_or_else(without_meta)?;
     let Params { meta } = serde_json::from_str(params.get()).map_err(|_| without_meta())?;
-    let version = &meta.protocol_version;
-    check_version(version, headers)?;
-    check_level(&meta)?;
     let name = mirrored_name(&request.method, params);
-    RequestHeaders::new(version.as_str(), &request.method, name.as_deref())
-        .check(headers)
-        .map_err(Failure::Header)
+    check_head(&meta, &request.method, name.as_deref(), headers)
 }
 
-fn check_version(version: &ProtocolVersion, headers: &HeaderMap) -> Result<(), Failure> {
-    // HTTP-S13
-    let header = headers
-        .get(MCP_PROTOCOL_VERSION)
-        .ok_or_else(missing_version)?;
-    // HTTP-S11: before the version itself is judged.
-    if header.as_bytes() != version.as_str().as_bytes() {
-        let differs = HeaderMismatch::Differs(MCP_PROTOCOL_VERSION);
-        return Err(Failure::Header(differs));
-    }
-    match version {
-        ProtocolVersion::V2026_07_28 => Ok(()),
+/// Checks what the request says about itself, in its `_meta` and in the headers
+/// that repeat it.
+fn check_head(
+    meta: &RequestMeta,
+    method: &str,
+    name: Option<&str>,
+    headers: &HeaderMap,
+) -> Result<(), Failure> {
+    let version = &meta.protocol_version;
+    let mirrored = RequestHeaders::new(version.as_str(), method, name);
+    // HTTP-S11, HTTP-S13: before the version itself is judged.
+    mirrored.check_version(headers).map_err(Failure::Header)?;
+    if *version != ProtocolVersion::V2026_07_28 {
         // VER-S1
-        other => Err(Failure::Version(other.clone())),
+        return Err(Failure::Version(version.clone()));
     }
-}
-
-fn check_level(meta: &RequestMeta) -> Result<(), Failure> {
-    match meta.log_level {
+    if let Some(LoggingLevel::Other(_)) = meta.log_level {
         // LOG-S4
-        Some(LoggingLevel::Other(_)) => Err(Failure::Params("logLevel")),
-        _ => Ok(()),
+        return Err(Failure::Params("logLevel"));
     }
-}
-
-fn missing_version() -> Failure {
-    Failure::Header(HeaderMismatch::Missing(MCP_PROTOCOL_VERSION))
+    mirrored.check_target(headers).map_err(Failure::Header)
 }
 
 /// What makes a request stand alone.

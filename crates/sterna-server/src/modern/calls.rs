@@ -153,7 +153,7 @@ fn run<T: MayFail + Serialize + Send + 'static>(
     let target = &wanted.target;
     let version = &sent.meta.protocol_version;
     let (pass, name) = (&inbound.pass, Some(target.name.as_str()));
-    let operation = Operation::begin(&core, pass, target.method, name, &id, version);
+    let mut operation = Operation::begin(&core, pass, target.method, name, &id, version);
     // Most clients want to hear nothing before the answer, and need no queue for it.
     let hears = inbound.accepts.events() && Reporter::is_wanted(&sent.meta);
     let (outbox, inbox) = hears.then(|| inbound.outbox()).unzip();

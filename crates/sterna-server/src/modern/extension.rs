@@ -1,5 +1,6 @@
 //! Methods that an extension brings.
 
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
 use http::Response;
@@ -32,16 +33,16 @@ pub(super) async fn serve(
     let deadline = inbound.deadline;
     let version = ProtocolVersion::V2026_07_28;
     let pass = &inbound.pass;
-    let operation = Operation::begin(&core, pass, method.to_owned(), None, &id, &version);
+    let mut operation = Operation::begin(&core, pass, method.to_owned(), None, &id, &version);
     let serving = tokio::time::timeout_at(deadline.into(), result(core, inbound, method));
-    let answering = async {
+    let answering = pin!(async {
         let answer = match serving.await.unwrap_or(Err(Failure::TimedOut)) {
             Ok(result) => Answer::done(id, &result),
             Err(failure) => Answer::failed(Some(&id), &failure),
         };
         let ended = answer.ended();
         (answer, Some(ended))
-    };
+    });
     operation.watch(answering).await.plain(accepts)
 }
 

@@ -31,13 +31,14 @@ pub(super) async fn play<T: Send + 'static>(
     let thread = Thread::take_up(&round).await?;
     let (before, mut journal) = Before::read(&thread, &round)?;
     let mut answers = client_answers(&mut round, &journal)?;
-    loop {
+    // Waits behind the loop, where the driver is gone: a future is as large as all that it
+    // keeps while it waits.
+    let rest = loop {
         let mut driver = start(&round, &thread, &before, journal, handler)?;
-        let at = flow_now();
         for (key, answer) in answers {
             // One that does not count (it came too late, it was given before) is
             // ignored, as the spec wants it.
-            driver.answer(&key, answer, at);
+            driver.answer(&key, answer, flow_now());
         }
         let may_stay = || {
             let stays = before.sheds >= MAX_SHEDS || round.core.may_stay(&round.shutdown);
@@ -53,18 +54,13 @@ pub(super) async fn play<T: Send + 'static>(
             Ending::Finished(result) => return Ok(Outcome::Complete(result)),
             Ending::Failed(failure) => return Err(failure),
             Ending::Stopped(error) => return Err(stopped(&round, &error)),
-            Ending::Shed(journal) if round.request.wants_task() => {
-                return Box::pin(become_task(&round, &thread, &journal)).await;
-            }
+            Ending::Shed(journal) if round.request.wants_task() => break Rest::Task(journal),
             Ending::Shed(journal) => {
                 let sheds = before.sheds + 1;
-                let none = InputRequests::new();
-                return suspend(&round, &thread, sheds, none, &journal).await;
+                break Rest::Later(sheds, InputRequests::new(), journal);
             }
             Ending::Suspended(suspended) => match sort_out(&round, suspended)? {
-                Sorted::Ask(requests, journal) => {
-                    return suspend(&round, &thread, 0, requests, &journal).await;
-                }
+                Sorted::Ask(requests, journal) => break Rest::Later(0, requests, journal),
                 Sorted::Answered(keys, now) => {
                     let cannot = Bytes::from_static(CANNOT_ASK);
                     answers = keys.into_iter().map(|key| (key, cannot.clone())).collect();
@@ -74,7 +70,21 @@ pub(super) async fn play<T: Send + 'static>(
             // Nobody cancels a flow but by dropping it; whatever else comes is not ours.
             _ => return Err(Failure::Internal),
         }
+    };
+    match rest {
+        Rest::Later(sheds, requests, journal) => {
+            suspend(&round, &thread, sheds, requests, &journal).await
+        }
+        Rest::Task(journal) => Box::pin(become_task(&round, &thread, &journal)).await,
     }
+}
+
+/// How a flow goes on that this round does not end.
+enum Rest {
+    /// With another round, after being sent away so often and with what is
+    /// asked.
+    Later(u8, InputRequests, Journal),
+    Task(Journal),
 }
 
 /// What the rounds before have left, besides their journal.

@@ -87,7 +87,7 @@ impl Operation {
 
     /// Runs a call inside the span, and ends with it; a call without an end was
     /// taken back.
-    pub(crate) async fn watch<A>(mut self, call: impl Future<Output = (A, Option<Ended>)>) -> A {
+    pub(crate) async fn watch<A>(&mut self, call: impl Future<Output = (A, Option<Ended>)>) -> A {
         let (answer, ended) = call.instrument(self.span.clone()).await;
         if let Some(ended) = ended {
             self.end(ended);
