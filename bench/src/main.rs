@@ -2,8 +2,9 @@
 //!
 //! `compare` starts every server that it is given, puts the same load on one
 //! after the other, several rounds of it, and writes down what the kernel says
-//! about their processes. `growth` asks one server for more and more. `load` runs one scenario a fixed number of times
-//! against a server that is already there.
+//! about their processes. `growth` asks one server for more and more. `load`
+//! runs one scenario a fixed number of times against a server that is already
+//! there.
 
 mod chart;
 mod compare;
@@ -51,6 +52,10 @@ enum Args {
         /// How many flows are left waiting to weigh one; 0 weighs nothing
         #[arg(long, default_value_t = 10_000)]
         flows: usize,
+        /// Never sleep while waiting for answers: whoever is waited for then
+        /// does not pay for waking the load generator
+        #[arg(long)]
+        awake: bool,
         /// Where to write the figures
         #[arg(long)]
         json: Option<PathBuf>,
@@ -90,9 +95,13 @@ async fn run(args: Args) -> Result<()> {
             connections,
             scenarios,
             flows,
+            awake,
             json,
             svg,
         } => {
+            if awake {
+                tokio::task::spawn_local(stay_awake());
+            }
             let plan = Plan {
                 seconds,
                 rounds,
@@ -126,5 +135,13 @@ async fn run(args: Args) -> Result<()> {
             ensure!(seen.errors == 0, "the server answers wrongly");
             Ok(())
         }
+    }
+}
+
+/// Keeps the runtime looking for what is there, instead of sleeping until the
+/// kernel says so.
+async fn stay_awake() {
+    loop {
+        tokio::task::yield_now().await;
     }
 }
