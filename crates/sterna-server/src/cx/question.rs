@@ -187,7 +187,10 @@ fn action(result: &ElicitResult) -> Read<()> {
 }
 
 fn decode<T: DeserializeOwned>(answer: &[u8]) -> Result<T, Rejected> {
-    serde_json::from_slice(answer).map_err(|_| Rejected::new("this is no answer to what was asked"))
+    let other = || Rejected::new("this is no answer to what was asked");
+    // Whether it is text is found out once, and not for each string in it.
+    let text = std::str::from_utf8(answer).map_err(|_| other())?;
+    serde_json::from_str(text).map_err(|_| other())
 }
 
 fn explain(request: &mut InputRequest, reason: &str) {

@@ -1,7 +1,6 @@
 //! Opening the state a request brings, and sealing the one it goes away with.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
 
 use bytes::Bytes;
 use sterna_protocol::input::RequestState;
@@ -43,8 +42,8 @@ pub(super) enum Carried<'a> {
 
 /// A round in relation to the rounds before it.
 pub(super) struct Thread {
-    /// Made when there is a state to open or to seal: most rounds end without.
-    binding: OnceLock<Binding>,
+    /// What the state was bound to, if there was one.
+    binding: Option<Binding>,
     /// The flow; its round is 0 if it has not been at the client yet.
     pub(super) flow: FlowId,
     pub(super) round: u32,
@@ -74,7 +73,7 @@ impl Thread {
             let flow = FlowId::mint_for(&about, now(), &mut ThreadEntropy);
             let flow = flow.map_err(|error| broken("no flow can be begun", &error))?;
             return Ok(Self {
-                binding: OnceLock::new(),
+                binding: None,
                 flow,
                 round: 0,
                 before: None,
@@ -98,7 +97,7 @@ impl Thread {
             }
         };
         Ok(Self {
-            binding: binding.into(),
+            binding: Some(binding),
             flow: claims.flow.id,
             round: claims.flow.round.into(),
             before: Some(claims.flow),
@@ -162,11 +161,13 @@ impl Thread {
         parts: &dyn Fn() -> Vec<Part>,
     ) -> Result<impl Future<Output = Result<RequestState, Failure>> + Send + use<'r>, Failure> {
         let core: &Core = &round.core;
-        let binding = match self.binding.get() {
+        let first;
+        let binding = match &self.binding {
             Some(binding) => binding,
+            // Bound here and not before: most rounds end without a state.
             None => {
-                let binding = bind(round)?;
-                self.binding.get_or_init(|| binding)
+                first = bind(round)?;
+                &first
             }
         };
         let flow = match self.before {
