@@ -52,10 +52,6 @@ enum Args {
         /// How many flows are left waiting to weigh one; 0 weighs nothing
         #[arg(long, default_value_t = 10_000)]
         flows: usize,
-        /// Never sleep while waiting for answers: whoever is waited for then
-        /// does not pay for waking the load generator
-        #[arg(long)]
-        awake: bool,
         /// Where to write the figures
         #[arg(long)]
         json: Option<PathBuf>,
@@ -95,13 +91,10 @@ async fn run(args: Args) -> Result<()> {
             connections,
             scenarios,
             flows,
-            awake,
             json,
             svg,
         } => {
-            if awake {
-                tokio::task::spawn_local(stay_awake());
-            }
+            tokio::task::spawn_local(stay_awake());
             let plan = Plan {
                 seconds,
                 rounds,
@@ -138,8 +131,10 @@ async fn run(args: Args) -> Result<()> {
     }
 }
 
-/// Keeps the runtime looking for what is there, instead of sleeping until the
-/// kernel says so.
+/// Keeps the runtime looking for answers instead of sleeping until they come.
+///
+/// A server would pay for waking us, and the slower it is the more often; one
+/// whose clients are elsewhere pays for nobody.
 async fn stay_awake() {
     loop {
         tokio::task::yield_now().await;

@@ -44,7 +44,7 @@ pub(crate) fn run(options: &[String]) -> Result<()> {
 
 /// The TypeScript SDK, installed below `target/`.
 fn typescript() -> Result<Option<PathBuf>> {
-    let modern = "process.exit(parseInt(process.versions.node) < 20)";
+    let modern = "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)";
     if !works("node", &["-e", modern]) || !works("npm", &["--version"]) {
         println!("skipped: the TypeScript SDK, install Node.js 20 or newer");
         return Ok(None);
