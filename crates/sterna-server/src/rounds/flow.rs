@@ -35,10 +35,12 @@ pub(super) async fn play<T: Send + 'static>(
     // keeps while it waits.
     let rest = loop {
         let mut driver = start(&round, &thread, &before, journal, handler)?;
+        // They came in one request, so at one moment.
+        let at = flow_now();
         for (key, answer) in answers {
             // One that does not count (it came too late, it was given before) is
             // ignored, as the spec wants it.
-            driver.answer(&key, answer, flow_now());
+            driver.answer(&key, answer, at);
         }
         let may_stay = || {
             let stays = before.sheds >= MAX_SHEDS || round.core.may_stay(&round.shutdown);
