@@ -113,6 +113,7 @@ async fn run(args: Args) -> Result<()> {
             Ok(())
         }
         Args::Growth { server } => {
+            tokio::task::spawn_local(stay_awake());
             println!("{}", growth::run(&server).await?);
             Ok(())
         }
