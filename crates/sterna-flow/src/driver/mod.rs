@@ -238,7 +238,7 @@ impl<F: Future + ?Sized> Drop for Driver<'_, F> {
         if self.ending.is_over() {
             return;
         }
-        let undos = self.shared.close();
+        let undos = self.shared.lock().close();
         self.handler = None;
         // A compensation may hold a context, which holds the list it is in.
         drop(undos);

@@ -87,12 +87,6 @@ impl<'a> Shared<'a> {
         IdempotencyKey::derive(&*self.engine.digest, &self.flow, key)
     }
 
-    /// Ends the handler's use of its context. Returns what must be dropped
-    /// without the lock.
-    pub(crate) fn close(&self) -> Vec<Undo<'a>> {
-        self.lock().close()
-    }
-
     /// How many wakers of the handler are held by something that is not ours.
     pub(crate) fn foreign(&self) -> usize {
         self.root.foreign()
