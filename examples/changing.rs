@@ -39,6 +39,7 @@ async fn main() -> anyhow::Result<()> {
     let service = Server::new("office", env!("CARGO_PKG_VERSION"))
         .tool("hire", "Hires somebody", hire)
         .changing()
+        .log_to_stderr()
         .build()?;
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let url = format!("http://{}/mcp", listener.local_addr()?);

@@ -19,7 +19,7 @@ use clap::Parser;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use sterna_seal::SharedKeyring;
-use sterna_server::edge::interrupted;
+use sterna_server::http::interrupted;
 use sterna_server::{Cx, Refused, Server};
 
 #[derive(Parser)]
@@ -41,7 +41,8 @@ async fn main() -> anyhow::Result<()> {
     let server = Server::new("fleet", env!("CARGO_PKG_VERSION"))
         .tool("echo", "Says it again", echo)
         .tool("interview", "Asks one thing after the other", interview)
-        .shared_keys(Arc::new(keys));
+        .shared_keys(Arc::new(keys))
+        .log_to_stderr();
     let listener = TcpListener::bind(args.listen)?;
     let address = listener.local_addr()?;
     writeln!(std::io::stdout(), "listening on http://{address}/mcp")?;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use examples::{Conversation, keys, say};
 use serde_json::json;
 use sterna_seal::Keyring;
-use sterna_server::edge::Edge;
+use sterna_server::http::HttpServer;
 use sterna_server::{Cx, Mcp, Server, ServerConfig, ToolError};
 
 struct Name(&'static str);
@@ -40,14 +40,15 @@ async fn index(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     Ok(format!("{pages} pages indexed"))
 }
 
-fn instance(name: &'static str, is_busy: bool, keys: Keyring) -> anyhow::Result<Edge<Mcp>> {
+fn instance(name: &'static str, is_busy: bool, keys: Keyring) -> anyhow::Result<HttpServer<Mcp>> {
     let mut config = ServerConfig::default();
     config.overloaded = Some(Arc::new(move || is_busy));
     let server = Server::new("indexer", "1.0.0")
         .config(config)
         .state(Name(name))
         .tool("index", "Indexes all pages", index)
-        .keys(keys);
+        .keys(keys)
+        .anonymous();
     Ok(server.build()?.into_tower()?)
 }
 

@@ -44,7 +44,8 @@ async fn main() -> anyhow::Result<()> {
             "Counts together with the user",
             count,
         ))
-        .keys(keys()?);
+        .keys(keys()?)
+        .anonymous();
     let server = server.build()?.into_tower()?;
 
     let mut call = Conversation::begin("count", json!({}))?;

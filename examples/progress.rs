@@ -27,7 +27,8 @@ async fn copy(cx: Cx<'_>, (): ()) -> &'static str {
 async fn main() -> anyhow::Result<()> {
     let server = Server::new("copier", env!("CARGO_PKG_VERSION"))
         .tool("copy", "Copies two files", copy)
-        .keys(keys()?);
+        .keys(keys()?)
+        .anonymous();
     let server = server.build()?.into_tower()?;
 
     let mut call = Conversation::begin("copy", json!({}))?;

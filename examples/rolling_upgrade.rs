@@ -39,9 +39,9 @@ async fn main() -> anyhow::Result<()> {
     let keys = keys()?.to_toml();
     let keys = || Keyring::from_toml(keys.as_str());
     let old = Server::new("sync", "1.0.0").tool("sync", "Syncs accounts", old_sync);
-    let old = old.keys(keys()?).build()?.into_tower()?;
+    let old = old.keys(keys()?).anonymous().build()?.into_tower()?;
     let new = Server::new("sync", "2.0.0").tool("sync", "Syncs accounts", new_sync);
-    let new = new.keys(keys()?).build()?.into_tower()?;
+    let new = new.keys(keys()?).anonymous().build()?.into_tower()?;
 
     let mut call = Conversation::begin("sync", json!({}))?;
     call.round(&old).await?;

@@ -33,9 +33,10 @@ pub fn keys() -> anyhow::Result<Keyring> {
 }
 
 /// A call of a tool, over as many rounds as it takes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Conversation {
     params: Value,
+    session: Option<&'static str>,
 }
 
 impl Conversation {
@@ -53,7 +54,15 @@ impl Conversation {
             "progressToken": "p",
         });
         let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
-        Ok(Self { params })
+        let session = None;
+        Ok(Self { params, session })
+    }
+
+    /// The same conversation, sent with the header `x-session`.
+    #[must_use]
+    pub fn in_session(mut self, session: &'static str) -> Self {
+        self.session = Some(session);
+        self
     }
 
     /// Fills in forms, each under the key it was asked with.
@@ -77,7 +86,8 @@ impl Conversation {
     ///
     /// # Errors
     ///
-    /// The server answered with something that is no result.
+    /// The server answered with something that is neither a result nor an
+    /// error.
     pub async fn round<S, B>(&mut self, server: &S) -> anyhow::Result<()>
     where
         S: Service<Request<Full<Bytes>>, Response = Response<B>, Error = Infallible> + Clone,
@@ -86,7 +96,11 @@ impl Conversation {
         let name = self.params["name"].as_str().unwrap_or_default();
         let body =
             json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": self.params});
-        let request = Request::post("/mcp")
+        let mut request = Request::post("/mcp");
+        if let Some(session) = self.session {
+            request = request.header("x-session", session);
+        }
+        let request = request
             .header("host", "localhost")
             .header("content-type", "application/json")
             .header("accept", "application/json, text/event-stream")
@@ -113,7 +127,10 @@ impl Conversation {
         if let Some(method) = message["method"].as_str() {
             return say(format_args!("server: {method} {}", message["params"]));
         }
-        let result = message.get("result").with_context(|| message.to_string())?;
+        if let Some(error) = message.get("error") {
+            return say(format_args!("server: error {}", error["message"]));
+        }
+        let result = message.get("result").context("a result or an error")?;
         if result["resultType"] != "input_required" {
             return say(format_args!("server: {}", result["content"][0]["text"]));
         }

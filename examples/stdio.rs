@@ -36,11 +36,9 @@ async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
 async fn main() -> anyhow::Result<()> {
     if Args::parse().serve {
         // It needs no keys: nobody else will ever see what it seals.
-        let server = Server::new("greeter", env!("CARGO_PKG_VERSION")).tool(
-            "greet",
-            "Greets whoever is there",
-            greet,
-        );
+        let server = Server::new("greeter", env!("CARGO_PKG_VERSION"))
+            .tool("greet", "Greets whoever is there", greet)
+            .log_to_stderr();
         return Ok(server.stdio().await?);
     }
     let server = Command::new(std::env::current_exe()?).arg("--serve");

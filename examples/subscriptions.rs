@@ -18,7 +18,7 @@ use examples::say;
 use sterna_client::{Change, Client};
 use sterna_protocol::resource::ResourceContents;
 use sterna_protocol::subscription::SubscriptionFilter;
-use sterna_server::edge::Shutdown;
+use sterna_server::http::Shutdown;
 use sterna_server::{Cx, Server, Uri};
 
 async fn sight(cx: Cx<'_>, (): ()) -> &'static str {
@@ -37,6 +37,7 @@ async fn main() -> anyhow::Result<()> {
         .state(AtomicU32::new(0))
         .tool("sight", "Notes that a tern was seen", sight)
         .resource(COUNT, "count", count)
+        .log_to_stderr()
         .build()?;
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let url = format!("http://{}/mcp", listener.local_addr()?);

@@ -68,6 +68,7 @@ async fn main() -> Result<()> {
     Server::new("newsroom", env!("CARGO_PKG_VERSION"))
         .offer(publish)
         .store(Arc::new(store))
+        .log_to_stderr()
         .serve("127.0.0.1:8080")
         .await?;
     Ok(())
@@ -76,14 +77,14 @@ async fn main() -> Result<()> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use sterna_testkit::{Flow, Way};
+    use sterna_testkit::{ExecutionMode, Flow};
 
     use super::*;
 
     #[tokio::test]
     async fn an_article_is_published_whichever_worker_dies() {
         let flow = Flow::of(publish)
-            .way(Way::Task)
+            .mode(ExecutionMode::Task)
             .args(json!({"title": "Birds"}))
             .answer("approval", json!({"name": "Ada"}));
         let run = flow.run().await;

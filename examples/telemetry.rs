@@ -80,7 +80,8 @@ async fn main() -> anyhow::Result<()> {
     let server = Server::new("greeter", env!("CARGO_PKG_VERSION"))
         .tool("greet", "Greets whoever is there", greet)
         .around(OneTrace)
-        .keys(keys()?);
+        .keys(keys()?)
+        .anonymous();
     let server = server.build()?.into_tower()?;
     let mut call = Conversation::begin("greet", json!({}))?;
     call.round(&server).await?;

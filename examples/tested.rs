@@ -60,7 +60,8 @@ async fn main() -> anyhow::Result<()> {
     let server = Server::new("airline", env!("CARGO_PKG_VERSION"))
         .tool("book", "Books a seat", book)
         .state(Bank::default())
-        .keys(keys()?);
+        .keys(keys()?)
+        .anonymous();
     let server = server.build()?.into_tower()?;
 
     let mut call = Conversation::begin("book", json!({"seat": "12A"}))?;

@@ -53,7 +53,8 @@ async fn main() -> anyhow::Result<()> {
             "Changes the state of an item",
             update_work_item,
         )
-        .keys(keys()?);
+        .keys(keys()?)
+        .anonymous();
     let server = server.build()?.into_tower()?;
 
     let arguments = json!({"id": 4522, "state": "Resolved"});

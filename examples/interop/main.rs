@@ -18,7 +18,7 @@ use clap::Parser;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use sterna_seal::SharedKeyring;
-use sterna_server::edge::interrupted;
+use sterna_server::http::interrupted;
 use sterna_server::{Cx, RequestError, Server, Tool};
 
 use tools::{Shed, ask_name, ask_url, echo, multi, shed, two_rounds};

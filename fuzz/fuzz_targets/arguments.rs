@@ -23,7 +23,7 @@ fuzz_target!(|text: &str| {
 fn bind(text: &str) -> Result<Binding, CanonicalError> {
     let realm = Realm::new("https://tools.example", None);
     let target = Target::new("tools/call", "deploy");
-    Binding::new(&realm, &Principal::ANONYMOUS, &target, Some(text))
+    Binding::new(&realm, &Principal::anonymous(), &target, Some(text))
 }
 
 /// Whether no integer is so long that serde_json would round it.

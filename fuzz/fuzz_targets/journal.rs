@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 use sterna_flow::{
-    Build, Cx, Engine, Entry, Error, FlowId, Journal, Limits, Opaque, Outcome, Run, StepError,
+    BuildMatch, FlowCx, Engine, Entry, Error, FlowId, Journal, Limits, Opaque, Outcome, Run, StepError,
     UnixMillis,
 };
 
@@ -30,7 +30,7 @@ fuzz_target!(|bytes: &[u8]| {
 /// Whatever a journal says, the run comes to an end or to rest.
 fn replay(journal: Journal) {
     let engine = Arc::new(Engine::new(digest));
-    let run = Run::new(engine, FlowId::new([7; 16])).resume(journal, 1, Build::Other);
+    let run = Run::new(engine, FlowId::from_bytes([7; 16])).resume(journal, 1, BuildMatch::Other);
     let mut driver = run.drive(|cx| Box::pin(handler(cx)));
     for turn in 0..8 {
         let now = UnixMillis::new(1_800_000_000_000 + turn * 60_000);
@@ -46,13 +46,13 @@ fn replay(journal: Journal) {
 }
 
 /// Comes by everything that a journal can hold, under names of one letter.
-async fn handler(cx: Cx<'_>) -> Result<usize, StepError> {
+async fn handler(cx: FlowCx<'_>) -> Result<usize, StepError> {
     let started = cx.now("n").await;
     let step = cx.step("s", || ready(Ok::<u8, String>(1))).await?;
     let minute = Duration::from_secs(60);
     let questions = ["a", "b"].map(|name| cx.ask(name, Opaque::new(name)).deadline(minute));
     let answers = cx.join_all(questions).await;
-    cx.sleep("w", Duration::from_millis(started.get() % 7))
+    cx.sleep("w", Duration::from_millis(started.get().unsigned_abs() % 7))
         .await;
     let inside = cx.memo("m", |cx| async move {
         cx.checkpoint("c").await;

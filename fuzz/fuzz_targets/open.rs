@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use sterna_seal::{
-    Binding, Draft, Flow, FlowId, Keyring, Principal, Realm, Target, ThreadEntropy, UnixMillis,
+    Binding, SealRequest, Flow, FlowId, Keyring, Principal, Realm, Target, ThreadEntropy, UnixMillis,
 };
 
 #[derive(Arbitrary, Debug)]
@@ -31,10 +31,10 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| {
     let ring = Keyring::generate(&mut ThreadEntropy).expect("a key");
     let realm = Realm::new("https://tools.example", None);
     let target = Target::new("tools/call", "deploy");
-    let binding = Binding::new(&realm, &Principal::ANONYMOUS, &target, None).expect("a binding");
+    let binding = Binding::new(&realm, &Principal::anonymous(), &target, None).expect("a binding");
     let flow = Flow::begin(FlowId::from_bytes([7; 16]), NOW);
     let sealed = ring.seal(
-        &Draft::new(flow, b"state"),
+        &SealRequest::new(flow, b"state"),
         &binding,
         NOW,
         &mut ThreadEntropy,

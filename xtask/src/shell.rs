@@ -1,13 +1,16 @@
 //! Running other programs, with the command line in every error.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
 /// The folder that holds the workspace's `Cargo.toml`.
 pub(crate) fn workspace_root() -> PathBuf {
-    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // As `cargo run` says it: a binary that another checkout left in a shared
+    // target folder has that checkout's path built in.
+    let xtask = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
     xtask
         .parent()
         .expect("xtask lives one level below the workspace root")

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use serde_json::{Map, Value};
 
 use crate::exit::Failure;
+use crate::text::excerpt;
 
 /// Puts the arguments together; words win over the file.
 pub(crate) fn read(words: &[String], file: Option<&Path>) -> Result<Map<String, Value>, Failure> {
@@ -24,7 +25,7 @@ pub(crate) fn read(words: &[String], file: Option<&Path>) -> Result<Map<String, 
 /// Reads one `key=text` or `key:=json`.
 pub(crate) fn parse(word: &str) -> Result<(String, Value), Failure> {
     let wrong = |why: String| {
-        Failure::usage(format!("`{word}` is not an argument: {why}"))
+        Failure::usage(format!("`{}` is not an argument: {why}", excerpt(word)))
             .hint("write key=text, or key:=json for numbers, lists and objects")
     };
     let (name, value) = word
@@ -34,7 +35,7 @@ pub(crate) fn parse(word: &str) -> Result<(String, Value), Failure> {
         None => (name, Value::String(value.to_owned())),
         Some(name) => {
             let value = serde_json::from_str(value);
-            let value = value.map_err(|error| wrong(format!("`{name}` is not JSON ({error})")))?;
+            let value = value.map_err(|error| wrong(format!("the value is not JSON ({error})")))?;
             (name, value)
         }
     };
@@ -48,8 +49,11 @@ pub(crate) fn parse(word: &str) -> Result<(String, Value), Failure> {
 pub(crate) fn parse_text(word: &str) -> Result<(String, String), Failure> {
     match parse(word)? {
         (name, Value::String(text)) => Ok((name, text)),
-        (name, _) => Err(Failure::usage(format!("`{name}` can only be text"))
-            .hint("write key=text instead of key:=json")),
+        (name, _) => {
+            let name = excerpt(&name);
+            Err(Failure::usage(format!("`{name}` can only be text"))
+                .hint(format!("write {name}=TEXT instead of {name}:=JSON")))
+        }
     }
 }
 
@@ -64,6 +68,7 @@ pub(crate) fn from_file(file: &Path) -> Result<Map<String, Value>, Failure> {
     }
     serde_json::from_str(&text).map_err(|error| {
         Failure::usage(format!("{} is not a JSON object: {error}", file.display()))
+            .hint("it looks like {\"key\": \"text\", \"other\": 3}")
     })
 }
 
@@ -98,7 +103,7 @@ mod tests {
         check(
             &["a:=x"],
             expect![
-                "`a:=x` is not an argument: `a` is not JSON (expected value at line 1 column 1)"
+                "`a:=x` is not an argument: the value is not JSON (expected value at line 1 column 1)"
             ],
         );
     }

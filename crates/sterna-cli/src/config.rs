@@ -1,24 +1,30 @@
-//! What was meant: flags over environment over the configuration file.
+//! Settings: flags over environment over the configuration file.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context as _;
 use serde::Deserialize;
 use sterna_client::Era;
 
 use crate::args::ConnectArgs;
+use crate::credentials::{BoundFiles, Credentials};
 use crate::duration;
 use crate::environment;
 use crate::exit::Failure;
-use crate::rounds::Limits;
 
 /// The file `$XDG_CONFIG_HOME/sterna/config.toml`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ConfigFile {
+    /// Refused, because it names no server.
     bearer_file: Option<PathBuf>,
+    #[serde(default)]
+    bearer_files: BTreeMap<String, PathBuf>,
+    /// Refused, because it names no server.
     header_file: Option<PathBuf>,
+    #[serde(default)]
+    header_files: BTreeMap<String, PathBuf>,
     max_rounds: Option<u32>,
     mcp_json: Option<PathBuf>,
     no_input: Option<bool>,
@@ -27,12 +33,30 @@ struct File {
     timeout: Option<String>,
 }
 
-/// How to reach a server and who answers it.
+/// Limits of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Largest number of retries.
+    pub(crate) rounds: u32,
+    /// The wait before a retry that needs no answer, doubled each time.
+    pub(crate) pause: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            // Servers keep within eight; other clients stop at ten.
+            rounds: 10,
+            pause: Duration::from_millis(100),
+        }
+    }
+}
+
+/// Settings of the connection, and of the answers.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    pub(crate) bearer: Option<String>,
+    pub(crate) credentials: Credentials,
     pub(crate) era: Era,
-    pub(crate) header_file: Option<PathBuf>,
     pub(crate) limits: Limits,
     pub(crate) mcp_json: Option<PathBuf>,
     pub(crate) no_input: bool,
@@ -45,12 +69,6 @@ impl Settings {
     /// the file.
     pub(crate) fn read(args: &ConnectArgs) -> Result<Self, Failure> {
         let file = read_file()?;
-        let path = |given: &Option<PathBuf>, name: &str, kept: Option<PathBuf>| {
-            let given = given.clone();
-            given
-                .or_else(|| environment::var(name).map(PathBuf::from))
-                .or(kept)
-        };
         let timeout = match args.timeout {
             Some(typed) => Some(typed),
             None => span("STERNA_TIMEOUT", file.timeout)?,
@@ -60,13 +78,18 @@ impl Settings {
             rounds: number("STERNA_MAX_ROUNDS", file.max_rounds)?.unwrap_or(usual.rounds),
             pause: span("STERNA_PAUSE", file.pause)?.unwrap_or(usual.pause),
         };
-        let bearer_file = path(&args.bearer_file, "STERNA_BEARER_FILE", file.bearer_file);
+        let credentials = Credentials::read(
+            args,
+            BoundFiles::read(file.bearer_files)?,
+            BoundFiles::read(file.header_files)?,
+        )?;
+        let mcp_json = args.mcp_json.clone();
+        let mcp_json = mcp_json.or_else(|| environment::var("STERNA_MCP_JSON").map(PathBuf::from));
         Ok(Self {
-            bearer: bearer(args, bearer_file)?,
+            credentials,
             era: args.era.into(),
-            header_file: path(&args.header_file, "STERNA_HEADER_FILE", file.header_file),
             limits,
-            mcp_json: path(&args.mcp_json, "STERNA_MCP_JSON", file.mcp_json),
+            mcp_json: mcp_json.or(file.mcp_json),
             no_input: args.no_input
                 || environment::var("STERNA_NO_INPUT").is_some()
                 || file.no_input.unwrap_or(false),
@@ -83,7 +106,7 @@ fn span(name: &str, kept: Option<String>) -> Result<Option<Duration>, Failure> {
     };
     let read = duration::parse(&text);
     read.map(Some)
-        .map_err(|error| Failure::usage(format!("`{text}` is no span of time: {error}")))
+        .map_err(|error| Failure::usage(format!("{name} is `{text}`, no span of time: {error}")))
 }
 
 /// A number from the environment, or else from the file.
@@ -96,35 +119,25 @@ fn number(name: &str, kept: Option<u32>) -> Result<Option<u32>, Failure> {
         .map_err(|_| Failure::usage(format!("{name} is `{text}`, which is no whole number")))
 }
 
-/// The token to show, never from a flag: flags stay in the shell's history.
-fn bearer(args: &ConnectArgs, file: Option<PathBuf>) -> Result<Option<String>, Failure> {
-    if let Some(name) = &args.bearer_env {
-        let missing = || Failure::usage(format!("the environment variable {name} is not set"));
-        return environment::var(name).ok_or_else(missing).map(Some);
-    }
-    if args.bearer_file.is_none()
-        && let Some(token) = environment::var("STERNA_BEARER")
-    {
-        return Ok(Some(token));
-    }
-    let Some(file) = file else {
-        return Ok(None);
-    };
-    let text = std::fs::read_to_string(&file)
-        .with_context(|| format!("{} cannot be read", file.display()))?;
-    Ok(Some(text.trim().to_owned()))
+/// A field that named a secret for every server, and has to name one now.
+fn unbound(field: &str, path: &Path) -> Failure {
+    let file = path.display();
+    let error = format!("{file}: `{field}` does not say which server the secret belongs to");
+    Failure::usage(error).hint(format!(
+        "write this in its place, with the address of the server:\n\
+         [{field}s]\n\"https://mcp.example\" = \"/path/of/the/file\""
+    ))
 }
 
-fn read_file() -> Result<File, Failure> {
-    let folder = environment::var("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .or_else(|| Some(PathBuf::from(environment::var("HOME")?).join(".config")));
-    let Some(path) = folder.map(|folder| folder.join("sterna/config.toml")) else {
-        return Ok(File::default());
+fn read_file() -> Result<ConfigFile, Failure> {
+    let Some(path) = environment::config_file() else {
+        return Ok(ConfigFile::default());
     };
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(File::default()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(ConfigFile::default());
+        }
         Err(error) => {
             let error = anyhow::anyhow!(error);
             return Err(error
@@ -132,14 +145,21 @@ fn read_file() -> Result<File, Failure> {
                 .into());
         }
     };
-    toml::from_str(&text).map_err(|error| {
+    let file: ConfigFile = toml::from_str(&text).map_err(|error| {
         let reason = error.to_string();
         Failure::usage(format!(
             "{} is not a configuration:\n{reason}",
             path.display()
         ))
-    })
+    })?;
+    if file.bearer_file.is_some() {
+        return Err(unbound("bearer_file", &path));
+    }
+    if file.header_file.is_some() {
+        return Err(unbound("header_file", &path));
+    }
+    Ok(file)
 }
 
-/// What the client library waits for a silent server.
+/// Timeout of the client library.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);

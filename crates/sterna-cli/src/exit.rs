@@ -1,9 +1,9 @@
-//! How the command ends: the exit codes, and the errors that choose them.
+//! Exit codes, and the errors that choose them.
 
 use std::fmt;
 use std::process::ExitCode;
 
-/// How a command ended. The numbers are frozen: scripts depend on them.
+/// Exit code of the command. The numbers are frozen: scripts depend on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Everything was done.
@@ -14,7 +14,7 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The tool ran and returned an error.
     ToolError = 3,
-    /// The call waits for input that nobody is there to give.
+    /// The call waits for input, and there was none.
     InputRequired = 4,
     /// The user declined or cancelled.
     Declined = 5,

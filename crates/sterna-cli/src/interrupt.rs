@@ -14,7 +14,7 @@ pub(crate) async fn listen() {
     }
 }
 
-/// Waits for an interrupt that nobody else has heard.
+/// Waits for an interrupt that no other wait has taken.
 pub(crate) async fn heard() {
     COMING.notified().await;
 }

@@ -1,35 +1,42 @@
 //! The `sterna` command: call MCP servers, answer what they ask, keep their
 //! keys.
 
-mod args;
-mod exit;
-
-mod clock;
-mod config;
+// Modules use those above them, never those below.
 mod duration;
 mod environment;
-mod headers;
+mod exit;
+
+mod args;
+mod text;
+
+mod screen;
+
+mod arguments;
+mod generate;
 mod interrupt;
 mod private_file;
 mod progress;
-mod screen;
+mod suggest;
 mod table;
-
-mod arguments;
-mod ask;
-mod midcall;
-mod rounds;
-mod session;
 mod target;
-mod tasks;
 mod trace;
-mod waiting;
+
+mod credentials;
+
+mod config;
+
+mod ask;
+
+mod session_questions;
+
+mod session;
+
+mod rounds;
 
 mod client;
 mod demo;
-
-mod generate;
 mod keys;
+
 mod token;
 
 use std::process::ExitCode;

@@ -4,11 +4,13 @@ use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::Value;
 use sterna_protocol::json::Number;
+use sterna_protocol::logging::LoggingMessageNotificationParams;
 use sterna_protocol::progress::ProgressNotificationParams;
 
 use crate::screen::Screen;
-use crate::table::one_line;
+use crate::text::{Text, one_line};
 
 /// A spinner with the time, and a bar as soon as the server says how far it is.
 #[derive(Clone, Debug)]
@@ -52,14 +54,31 @@ impl Progress {
         self.bar.set_message(one_line(message));
     }
 
+    /// Shows a log message of the server above the bar.
+    pub(crate) fn log(&self, screen: Screen, message: &LoggingMessageNotificationParams) {
+        let level = one_line(&message.level.to_string());
+        let from = message.logger.as_deref().map(one_line).unwrap_or_default();
+        let from = if from.is_empty() {
+            from
+        } else {
+            format!(" {from}:")
+        };
+        let said = match serde_json::from_str(message.data.as_str()) {
+            Ok(Value::String(text)) => text,
+            _ => message.data.as_str().to_owned(),
+        };
+        let line = Text::dim(format!("{level}:{from}")) + format!(" {}", one_line(&said));
+        self.bar.suspend(|| screen.note(line));
+    }
+
     /// Takes it off the screen.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// How many steps are done of how many: as the server counts them, or in
-/// hundredths if it does not count in whole ones.
+/// Finished and total steps: as the server counts them, or in hundredths if it
+/// does not count in whole numbers.
 fn steps(done: Number, total: Number) -> Option<(u64, u64)> {
     if total.as_f64() <= 0.0 {
         return None;

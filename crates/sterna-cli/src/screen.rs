@@ -1,14 +1,18 @@
-//! What the user sees: data on stdout, messages on stderr.
+//! The terminal: data on stdout, messages on stderr.
+//!
+//! Everything that is written is a [`Text`] or escaped JSON, so that no string of
+//! a server reaches the terminal as it came.
 
 use std::io::{self, IsTerminal, Write};
 
-use anstyle::{AnsiColor, Style};
 use serde::Serialize;
+use sterna_protocol::logging::LoggingLevel;
 
 use crate::args::Global;
 use crate::exit::{Exit, Failure};
+use crate::text::{JsonLayout, Text, printable_json};
 
-/// How results and messages are shown.
+/// Output of results and messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Screen {
     /// Results are JSON, one value on stdout and nothing else there.
@@ -26,65 +30,79 @@ impl Screen {
         }
     }
 
-    /// Whether a person is there to be asked.
+    /// Returns true if a person can be asked.
     pub(crate) fn is_interactive() -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
+    /// The log messages of a server that the user wants to see.
+    pub(crate) fn log_level(&self) -> Option<LoggingLevel> {
+        match (self.quiet, self.verbose) {
+            (true, _) => None,
+            (false, true) => Some(LoggingLevel::Debug),
+            (false, false) => Some(LoggingLevel::Info),
+        }
+    }
+
     /// Writes the result: `json` for programs, `text` for people.
-    pub(crate) fn result(&self, json: &impl Serialize, text: impl AsRef<str>) -> io::Result<()> {
+    pub(crate) fn result(&self, json: &impl Serialize, text: impl Into<Text>) -> io::Result<()> {
         if self.json {
             self.json(json)
         } else {
-            write_out(text.as_ref())
+            write_out(text.into().as_str())
         }
     }
 
     /// Writes a JSON value, on several lines if a person looks at it.
     pub(crate) fn json(&self, json: &impl Serialize) -> io::Result<()> {
         let text = if io::stdout().is_terminal() {
-            serde_json::to_string_pretty(json)?
+            printable_json(&serde_json::to_string_pretty(json)?, JsonLayout::Lines)
         } else {
-            serde_json::to_string(json)?
+            printable_json(&serde_json::to_string(json)?, JsonLayout::OneLine)
         };
         write_out(&format!("{text}\n"))
     }
 
     /// Writes one of many results: a line of JSON for programs, `text` for
     /// people.
-    pub(crate) fn line(&self, json: &impl Serialize, text: impl AsRef<str>) -> io::Result<()> {
-        match self.json {
-            true => write_out(&format!("{}\n", serde_json::to_string(json)?)),
-            false => write_out(text.as_ref()),
+    pub(crate) fn line(&self, json: &impl Serialize, text: impl Into<Text>) -> io::Result<()> {
+        if self.json {
+            let json = printable_json(&serde_json::to_string(json)?, JsonLayout::OneLine);
+            write_out(&format!("{json}\n"))
+        } else {
+            write_out(text.into().as_str())
         }
     }
 
     /// Tells the user something, unless they want to hear nothing.
-    pub(crate) fn note(&self, message: impl AsRef<str>) {
+    pub(crate) fn note(&self, message: impl Into<Text>) {
         if !self.quiet {
-            write_err(message.as_ref());
+            write_err(&message.into());
         }
+    }
+
+    /// Tells the user of a probable mistake, however quiet the command is.
+    pub(crate) fn warn(&self, message: impl Into<Text>) {
+        write_err(&(Text::hint("warning") + ": " + message));
     }
 
     /// Tells the user more, if they want to hear more.
-    pub(crate) fn detail(&self, message: impl AsRef<str>) {
+    pub(crate) fn detail(&self, message: impl Into<Text>) {
         if self.verbose {
-            write_err(message.as_ref());
+            write_err(&message.into());
         }
     }
 
-    /// Says what is asked; a question is heard however quiet it is.
-    pub(crate) fn ask(&self, message: impl AsRef<str>) {
-        write_err(message.as_ref());
+    /// Shows a question, however quiet the command is.
+    pub(crate) fn ask(&self, message: impl Into<Text>) {
+        write_err(&message.into());
     }
 
     /// Tells why the command ends, and what to do.
     pub(crate) fn failure(&self, failure: &Failure) {
-        let error = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-        let hint = Style::new().bold().fg_color(Some(AnsiColor::Cyan.into()));
-        let mut text = format!("{error}error{error:#}: {:#}", failure.error);
-        if let Some(line) = &failure.hint {
-            text.push_str(&format!("\n {hint}hint{hint:#}: {line}"));
+        let mut text = Text::error("error") + format!(": {:#}", failure.error);
+        if let Some(hint) = &failure.hint {
+            text += Text::from("\n ") + Text::hint("hint") + ": " + hint;
         }
         write_err(&text);
         if self.json && failure.exit != Exit::Usage {
@@ -93,7 +111,7 @@ impl Screen {
                 "message": format!("{:#}", failure.error),
                 "hint": failure.hint,
             }});
-            // Whoever has closed stdout does not want to read it.
+            // A reader that has closed stdout does not want to read it.
             let _ = self.json(&value);
         }
     }
@@ -111,17 +129,8 @@ fn write_out(text: &str) -> io::Result<()> {
     }
 }
 
-fn write_err(line: &str) {
+fn write_err(line: &Text) {
     let mut stderr = anstream::stderr().lock();
     // There is nowhere left to say that stderr is gone.
-    let _ = writeln!(stderr, "{line}");
+    let _ = writeln!(stderr, "{}", line.as_str());
 }
-
-/// For headings.
-pub(crate) const BOLD: Style = Style::new().bold();
-/// For what matters less.
-pub(crate) const DIM: Style = Style::new().dimmed();
-/// For what is as it should be.
-pub(crate) const GOOD: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Green)));
-/// For what is not.
-pub(crate) const BAD: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red)));

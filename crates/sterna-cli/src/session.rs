@@ -1,39 +1,43 @@
 //! A connection to the server that was named.
 
-use std::sync::Arc;
-
 use anyhow::Context as _;
 use sterna_client::{Builder, Client, Command, Error, ErrorKind};
 use sterna_protocol::capabilities::ExtensionId;
-use tokio::sync::Mutex;
 
-use crate::ask::Desk;
+use crate::ask::SharedAnswerer;
 use crate::config::Settings;
 use crate::exit::{Exit, Failure};
-use crate::headers;
 use crate::interrupt;
-use crate::midcall;
 use crate::screen::Screen;
-use crate::target::Target;
+use crate::session_questions;
+use crate::target::{Server, Target};
+use crate::text::excerpt;
 use crate::trace;
 
-/// Whoever answers, shared by all questions: a person is asked one at a time.
-pub(crate) type SharedDesk = Arc<Mutex<Desk>>;
-
-/// Connects to `target`; `desk` answers what it asks.
+/// Connects to `target`; `answerer` answers what it asks.
 pub(crate) async fn connect(
-    target: Target,
+    target: &Target,
     settings: &Settings,
-    desk: Option<&SharedDesk>,
+    answerer: Option<&SharedAnswerer>,
     screen: Screen,
 ) -> Result<Client, Failure> {
-    let builder = builder(target, settings, screen)?;
-    let builder = match desk {
-        Some(desk) => midcall::answer_by(desk, builder).await,
+    let Prepared { builder, held_back } = prepare(target, settings, screen)?;
+    let builder = match answerer {
+        Some(answerer) => session_questions::answer_by(answerer, builder).await,
         None => builder,
     };
     let connecting = async { builder.connect().await.map_err(no_connection) };
-    interrupt::or("interrupted", connecting).await
+    let connected = interrupt::or("interrupted", connecting).await;
+    match (connected, held_back) {
+        // The token that would have helped was there; say why it was not sent.
+        (Err(failed), Some(reason)) if failed.exit == Exit::Unauthorized => Err(Failure {
+            error: reason
+                .error
+                .context("the server wants to know who is calling"),
+            ..reason
+        }),
+        (connected, _) => connected,
+    }
 }
 
 /// Does `work` and ends the connection in good order, however it went.
@@ -58,19 +62,36 @@ pub(crate) async fn close(client: Client) {
     }
 }
 
+/// A connection that is not made yet.
+struct Prepared {
+    builder: Builder,
+    /// Reason why a token of the environment is not sent.
+    held_back: Option<Failure>,
+}
+
 /// A connection to `target` that is not made yet.
 pub(crate) fn builder(
-    target: Target,
+    target: &Target,
     settings: &Settings,
     screen: Screen,
 ) -> Result<Builder, Failure> {
-    let builder = match target {
-        Target::Url { url, headers } => {
-            let headers = headers::read(settings, &headers)?;
-            trace::own_headers(&headers, screen);
-            Client::builder(url).headers(headers)
+    Ok(prepare(target, settings, screen)?.builder)
+}
+
+fn prepare(target: &Target, settings: &Settings, screen: Screen) -> Result<Prepared, Failure> {
+    let mut held_back = None;
+    let builder = match &target.server {
+        Server::Url { url, headers } => {
+            let credentials = &settings.credentials;
+            let granted = credentials.for_server(url, &target.named_by, headers)?;
+            if let Some(reason) = &granted.held_back {
+                screen.detail(format!("{:#}", reason.error));
+            }
+            held_back = granted.held_back;
+            trace::own_headers(&granted.headers, screen);
+            Client::builder(url).headers(granted.headers)
         }
-        Target::Command {
+        Server::Command {
             program,
             args,
             env,
@@ -89,10 +110,11 @@ pub(crate) fn builder(
     let mut config = sterna_client::Config::default();
     config.timeout = settings.timeout;
     config.connect_timeout = config.connect_timeout.min(settings.timeout);
-    Ok(trace::watch(builder, screen)
+    let builder = trace::watch(builder, screen)
         .config(config)
         .era(settings.era)
-        .extension(&ExtensionId::TASKS))
+        .extension(&ExtensionId::TASKS);
+    Ok(Prepared { builder, held_back })
 }
 
 /// A server that refuses the very first request speaks nothing that we do.
@@ -108,17 +130,39 @@ fn no_connection(error: Error) -> Failure {
 /// Which exit code an error of the client library has, and what to do.
 pub(crate) fn failure(error: Error) -> Failure {
     let unanswered = std::error::Error::source(&error);
-    let unanswered = unanswered.is_some_and(|source| source.is::<midcall::Unanswered>());
+    let unanswered = unanswered.is_some_and(|source| source.is::<session_questions::NoAnswer>());
+    let missing = error.missing_capabilities();
     let (exit, hint) = match (error.kind(), error.code()) {
         _ if unanswered => (
             Exit::InputRequired,
             Some("give --answer, --answers, --accept, --decline or --cancel"),
         ),
+        _ if !missing.is_empty() => {
+            let hint = declare(&missing);
+            return Failure::new(Exit::Failed, error).hint(hint);
+        }
         (ErrorKind::Auth, _) => (
             Exit::Unauthorized,
-            Some("give a token with --bearer-file, --bearer-env or $STERNA_BEARER"),
+            Some(
+                "give a token with --bearer-file, --bearer-env or $STERNA_BEARER; \
+                 with --credentials-for URL if the URL is not typed",
+            ),
+        ),
+        (_, "MR0502") if matches!(error.status(), Some(404 | 405)) => (
+            Exit::Failed,
+            Some(
+                "is this the MCP endpoint? Its path is often /mcp, such as http://127.0.0.1:8080/mcp",
+            ),
         ),
         (_, "MR0505") => (Exit::Unreachable, None),
+        (_, "MR0520") => (
+            Exit::Unreachable,
+            Some("run the command by itself to see why it ends; -v shows all that it writes"),
+        ),
+        (ErrorKind::Unavailable, _) if is_of_process(&error) => (
+            Exit::Unreachable,
+            Some("is the command after `--` or in the mcp.json installed, and in $PATH?"),
+        ),
         (ErrorKind::Unavailable, _) => (
             Exit::Unreachable,
             Some(
@@ -139,6 +183,26 @@ pub(crate) fn failure(error: Error) -> Failure {
     failure
 }
 
+/// Returns `true` if the server's process did not start.
+fn is_of_process(error: &Error) -> bool {
+    std::error::Error::source(error).is_some_and(|cause| cause.is::<std::io::Error>())
+}
+
+/// Hint for capabilities that a server requires.
+fn declare(missing: &[String]) -> String {
+    let each = missing.iter().map(|name| match name.as_str() {
+        "roots" => "`roots`: name the folders with --root FOLDER".to_owned(),
+        "sampling" => {
+            "`sampling`: leave --no-sampling out, or name a model with --sampler COMMAND".to_owned()
+        }
+        "elicitation" => {
+            "`elicitation`: use a command that can ask, such as `sterna call`".to_owned()
+        }
+        other => format!("`{}`: this command does not have it", excerpt(other)),
+    });
+    each.collect::<Vec<_>>().join("; ")
+}
+
 /// Runs `work` on a runtime of its own.
 pub(crate) fn block_on(work: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -148,7 +212,7 @@ pub(crate) fn block_on(work: impl Future<Output = Result<Exit, Failure>>) -> Res
         .context("no runtime can be started")?;
     runtime.spawn(interrupt::listen());
     let ended = runtime.block_on(work);
-    // A prompt may still wait for a key; nobody waits for the prompt.
+    // A prompt may still wait for a key; its result is not used.
     runtime.shutdown_background();
     ended
 }

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::screen::BOLD;
+use crate::text::{Text, one_line};
 
 /// Rows under a heading, each column as wide as it needs.
 #[derive(Debug)]
 pub(crate) struct Table {
+    indent: usize,
     rows: Vec<Vec<String>>,
 }
 
@@ -15,8 +16,15 @@ impl Table {
     pub(crate) fn new(heading: &[&str]) -> Self {
         let heading = heading.iter().map(|&name| name.to_owned()).collect();
         Self {
+            indent: 0,
             rows: vec![heading],
         }
+    }
+
+    /// Moves every line `columns` to the right.
+    pub(crate) fn indented(mut self, columns: usize) -> Self {
+        self.indent = columns;
+        self
     }
 
     /// Adds a row. What a server says may hold line ends and control
@@ -27,42 +35,30 @@ impl Table {
     }
 }
 
-impl std::fmt::Display for Table {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Table {
+    /// The rows as lines.
+    pub(crate) fn to_text(&self) -> Text {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
+        let mut text = Text::default();
         for (at, row) in self.rows.iter().enumerate() {
-            let mut line = String::new();
+            let mut line = " ".repeat(self.indent);
             for (cell, width) in row.iter().zip(&widths) {
-                write!(line, "{cell:<width$}  ")?;
+                write!(line, "{cell:<width$}  ").expect("a string takes what is written");
             }
             let line = line.trim_end();
-            if at == 0 {
-                writeln!(f, "{BOLD}{line}{BOLD:#}")?;
-            } else {
-                writeln!(f, "{line}")?;
-            }
+            text += match at {
+                0 => Text::bold(line),
+                _ => Text::from(line),
+            };
+            text += "\n";
         }
-        Ok(())
+        text
     }
-}
-
-/// `text` on one line, without what a terminal would obey.
-pub(crate) fn one_line(text: &str) -> String {
-    text.split(|character: char| character.is_control() || character.is_whitespace())
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
-/// `text` without what a terminal would obey, line ends and tabs kept.
-pub(crate) fn plain(text: &str) -> String {
-    let keep = |character: &char| !character.is_control() || matches!(character, '\n' | '\t');
-    text.chars().filter(keep).collect()
 }
 
 #[cfg(test)]
@@ -73,9 +69,10 @@ mod tests {
     fn columns_line_up_and_no_cell_can_break_them() {
         let mut table = Table::new(&["name", "about"]);
         table.row(["a", "first\nsecond"]);
-        table.row(["longer", "\u{1b}[31mred"]);
+        table.row(["longer", "\u{1b}[31m\u{202e}red"]);
         let shown = table
-            .to_string()
+            .to_text()
+            .as_str()
             .replace("\u{1b}[1m", "")
             .replace("\u{1b}[0m", "");
         assert_eq!(

@@ -9,33 +9,31 @@ pub struct Config {
     /// Longest wait for a connection. Ten seconds are three lost packets in a
     /// row and some.
     pub connect_timeout: Duration,
-    /// How long all rounds of a call may take together, not counting the time
-    /// that people take to answer. Progress does not extend it.
+    /// Longest time of all rounds of a call together. The time that people take
+    /// to answer is not counted; progress does not extend it.
     pub deadline: Duration,
-    /// The pause before the first retry that needs no answer, of which half is
-    /// chance; each one after it
-    /// is twice as long. Short, because a server that only moves a call to
-    /// another instance is ready at once.
+    /// Pause before the first retry that needs no answer; half of it is random,
+    /// and each later pause is twice as long. Short, because a server that only
+    /// moves a call to another instance is ready at once.
     pub first_pause: Duration,
-    /// Where those pauses stop growing. Longer ones would keep a person waiting
-    /// for a server that has recovered.
+    /// Largest of those pauses. Longer ones would keep a person waiting for a
+    /// server that has recovered.
     pub longest_pause: Duration,
     /// Largest message or event that is read. Images travel in messages, so it
     /// is not small.
     pub max_message_bytes: usize,
-    /// How many pages of a list are fetched before it is called endless.
+    /// Largest number of pages of a list. A longer list is an error.
     pub max_pages: usize,
-    /// How often a call is sent again for a server that wants more input. Other
-    /// clients stop at ten, so servers get by with less.
+    /// Largest number of retries of a call for a server that wants more input.
+    /// Other clients stop at ten, so servers manage with fewer.
     pub max_rounds: u32,
-    /// How long a server on a pipe may ponder the first question of all before
-    /// it is taken for one of an earlier revision.
+    /// Longest wait for the first response on a pipe. A server that is silent
+    /// for longer is treated as one of an earlier revision.
     pub probe_timeout: Duration,
-    /// How often a server may have a model write something; what comes faster
-    /// waits for its turn. Models cost money, and one a second is more than a
-    /// person would agree to.
+    /// Sampling requests of a server per minute; further ones wait. Models cost
+    /// money, and one a second is more than a person would agree to.
     pub samples_per_minute: u32,
-    /// How long a server may be silent: neither an answer nor progress.
+    /// Longest time without a response or progress of the server.
     pub timeout: Duration,
 }
 

@@ -43,9 +43,9 @@
 //!
 //! # What it insists on
 //!
-//! - Answers are checked against the question before they are sent, and go to
-//!   nobody but the server that asked.
-//! - Request state is handed back as it came, with the very next request and
+//! - Answers are checked against the question before they are sent, and go only
+//!   to the server that asked.
+//! - Request state is returned byte for byte, with the very next request and
 //!   with no other. Nothing here can look inside.
 //! - A server that is busy, broken or unreachable is never taken for an old
 //!   one. One that is old is not probed again for an hour, in the whole process;
@@ -60,36 +60,46 @@
 //! - An [`Error`] says what happened, who must act, and has a page that says
 //!   how.
 
-mod clock;
-mod tls;
-
-mod client;
+// Modules use those above them, never those below.
 mod config;
-mod core;
-mod era;
+mod notifications;
+mod schema;
+
+mod backoff;
 mod error;
 
 mod answers;
 mod cache;
-mod call;
-mod listen;
-mod lists;
-mod schema;
-mod session;
-mod tasks;
-
 mod transport;
+
 mod wire;
 
-pub mod oauth;
+mod session;
+
+mod core;
+
+mod era;
+mod listen;
+mod pages;
+
+mod client;
+
+mod tasks;
+
+mod call;
+
+mod requests;
 
 pub use answers::Question;
-pub use call::{Call, CancelHandle, PausedCall, Reply, Resume, Step};
+pub use call::{Call, CallOptions, CancelHandle, PausedCall, Reply, Resume, Step};
 pub use client::{Builder, Client};
 pub use config::Config;
 pub use era::Era;
 pub use error::{BoxError, Error, ErrorKind};
-pub use listen::{Change, Subscription};
-pub use lists::Pages;
+pub use listen::Subscription;
+pub use notifications::Change;
+pub use pages::Pages;
+#[doc(inline)]
+pub use sterna_oauth as oauth;
 pub use tasks::TaskHandle;
 pub use transport::{Command, Direction, Duplex, Target, WireMessage};

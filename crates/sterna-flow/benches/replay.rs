@@ -10,7 +10,7 @@ use bytes::Bytes;
 use divan::{AllocProfiler, Bencher};
 use sha2::{Digest as _, Sha256};
 use sterna_flow::{
-    Build, Cx, Engine, FlowId, Journal, Limits, Opaque, Outcome, Run, Settings, StepError,
+    BuildMatch, Engine, FlowCx, FlowId, Journal, Limits, Opaque, Outcome, Run, Settings, StepError,
     UnixMillis,
 };
 
@@ -42,7 +42,7 @@ fn replay_and_encode(bencher: Bencher<'_, '_>, steps: usize) {
 fn finish_without_a_question(bencher: Bencher<'_, '_>) {
     let engine = engine();
     bencher.bench(|| {
-        let run = Run::new(engine.clone(), FlowId::new([7; 16]));
+        let run = Run::new(engine.clone(), FlowId::from_bytes([7; 16]));
         let mut driver = run.drive(|cx| {
             Box::pin(async move {
                 drop(cx);
@@ -57,7 +57,7 @@ fn finish_without_a_question(bencher: Bencher<'_, '_>) {
     });
 }
 
-async fn handler(cx: Cx<'_>, steps: usize) -> Result<String, StepError> {
+async fn handler(cx: FlowCx<'_>, steps: usize) -> Result<String, StepError> {
     let mut last = String::new();
     for step in 0..steps {
         let name = NAMES[step % NAMES.len()];
@@ -72,13 +72,13 @@ fn plan(step: usize) -> String {
 }
 
 fn first_round(engine: &Arc<Engine>, steps: usize) -> Bytes {
-    suspend(Run::new(engine.clone(), FlowId::new([7; 16])), steps).encode()
+    suspend(Run::new(engine.clone(), FlowId::from_bytes([7; 16])), steps).encode()
 }
 
 fn next_round(engine: &Arc<Engine>, steps: usize, bytes: Bytes) -> Journal {
     let journal = Journal::decode(bytes, &limits()).expect("it was just encoded");
-    let run = Run::new(engine.clone(), FlowId::new([7; 16]));
-    suspend(run.resume(journal, 1, Build::Same), steps)
+    let run = Run::new(engine.clone(), FlowId::from_bytes([7; 16]));
+    suspend(run.resume(journal, 1, BuildMatch::Same), steps)
 }
 
 fn suspend(run: Run, steps: usize) -> Journal {

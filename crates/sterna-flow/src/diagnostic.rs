@@ -20,14 +20,14 @@ pub enum Diagnostic {
     EffectBeforeQuestion {
         /// The effect.
         key: Key,
-        /// Where it is in the source.
+        /// Location in the source.
         at: &'static Location<'static>,
     },
     /// A question had to wait for an await that is not the engine's.
     ForeignAwait {
         /// The question.
         key: Key,
-        /// Where it is in the source.
+        /// Location in the source.
         at: &'static Location<'static>,
     },
     /// The flow ended without asking for something it had done.
@@ -41,7 +41,7 @@ pub enum Diagnostic {
     QuestionChanged {
         /// The question.
         key: Key,
-        /// Where it is in the source.
+        /// Location in the source.
         at: &'static Location<'static>,
     },
     /// An effect has run, and its result did not reach the ledger.

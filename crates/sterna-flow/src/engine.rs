@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::backends::{Blobs, Ledger};
 use crate::fingerprint::Digest;
 use crate::journal::{Journal, Limits};
 use crate::key::Key;
-use crate::observer::{Observer, Seen};
-use crate::plugs::{Blobs, Ledger};
+use crate::observer::{Observer, StepEvent};
 
 /// The settings and plug points that every run of a handler shares.
 ///
@@ -26,6 +26,8 @@ pub struct Engine {
     pub(crate) digest: Arc<dyn Digest>,
     pub(crate) ledger: Option<Arc<dyn Ledger>>,
     pub(crate) blobs: Option<Arc<dyn Blobs>>,
+    /// The build that runs, as claims of effects name it.
+    pub(crate) build: [u8; 8],
     migrate: Option<Arc<Migrate>>,
 }
 
@@ -39,6 +41,7 @@ impl Engine {
             digest: Arc::new(digest),
             ledger: None,
             blobs: None,
+            build: [0; 8],
             migrate: None,
         }
     }
@@ -52,7 +55,15 @@ impl Engine {
         self
     }
 
-    /// Lets handlers use [`Cx::once`](crate::Cx::once).
+    /// Names the build that runs. An effect that another build has begun may
+    /// have depended on a question that this one no longer asks.
+    #[must_use]
+    pub fn build(mut self, build: [u8; 8]) -> Self {
+        self.build = build;
+        self
+    }
+
+    /// Lets handlers use [`FlowCx::once`](crate::FlowCx::once).
     #[must_use]
     pub fn ledger(mut self, ledger: Arc<dyn Ledger>) -> Self {
         self.ledger = Some(ledger);
@@ -115,7 +126,7 @@ pub struct Settings {
     /// How long a sleep may hold a request open in round trips. Below the
     /// 30 seconds after which many proxies give up.
     pub max_inline_sleep: Duration,
-    /// How large a journal may grow.
+    /// Limits on the size of a journal.
     pub limits: Limits,
     /// How often the handler is polled before others get their turn. A replay
     /// of a full journal fits into four such turns.
@@ -123,12 +134,12 @@ pub struct Settings {
     /// Less than 2 counts as 2: whoever comes back polls the handler first, and
     /// only the turn after that moves the flow on.
     pub polls_per_turn: u32,
-    /// Sees which steps run. Nobody does.
+    /// Called when the body of a step starts and ends. Default: `None`.
     pub observer: Option<Observer>,
 }
 
 impl Settings {
-    pub(crate) fn observe(&self, key: &Key, seen: Seen) {
+    pub(crate) fn observe(&self, key: &Key, seen: StepEvent) {
         if let Some(observer) = &self.observer {
             observer.see(key, seen);
         }

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::panic::Location;
 
+use crate::backends::BackendError;
 use crate::journal::Kind;
 use crate::key::Key;
-use crate::plugs::PlugError;
 
 /// Why the engine stopped a run that the handler did not end.
 ///
@@ -63,13 +63,19 @@ pub enum Error {
         key: Key,
     },
     /// An effect that runs at most once needs a ledger, and there is none.
-    #[error("{code}: `{key}` runs at most once, which needs a ledger, and none is configured", code = self.code())]
+    #[error("{code}: `{key}` runs at most once, which needs a ledger, and none is configured: a server has one when it is given a store", code = self.code())]
     NoLedger {
         /// The effect.
         key: Key,
     },
+    /// An effect was begun under other answers than this run was given.
+    #[error("{code}: `{key}` was begun under other answers; its result belongs to those", code = self.code())]
+    OtherAnswers {
+        /// The effect.
+        key: Key,
+    },
     /// The handler panicked.
-    #[error("{code}: the handler panicked{}: {message}", Inside(step), code = self.code())]
+    #[error("{code}: the handler panicked{}: {message}", InStep(step), code = self.code())]
     Panicked {
         /// The step that was running, if one was.
         step: Option<Key>,
@@ -82,9 +88,9 @@ pub enum Error {
         /// What it was needed for.
         key: Key,
         /// What was to be done.
-        action: PlugAction,
+        action: BackendAction,
         /// Why it was not.
-        source: PlugError,
+        source: BackendError,
     },
     /// The flow has been back at the client as often as it may.
     #[error("{code}: the flow wants to ask again after {rounds} rounds", code = self.code())]
@@ -183,6 +189,7 @@ impl Error {
             Self::Plug { .. } => "MR0116",
             Self::Transient { .. } => "MR0117",
             Self::Unrecordable { .. } => "MR0118",
+            Self::OtherAnswers { .. } => "MR0420",
         }
     }
 }
@@ -190,18 +197,18 @@ impl Error {
 /// What a plug point was asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum PlugAction {
+pub enum BackendAction {
     /// [`Ledger::claim`](crate::Ledger::claim).
     Claim,
     /// [`Blobs::get`](crate::Blobs::get).
     Fetch,
-    /// [`Journaling::append`](crate::Journaling::append).
+    /// [`JournalSink::append`](crate::JournalSink::append).
     Record,
     /// [`Blobs::put`](crate::Blobs::put).
     Store,
 }
 
-impl fmt::Display for PlugAction {
+impl fmt::Display for BackendAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Claim => "claimed",
@@ -213,9 +220,9 @@ impl fmt::Display for PlugAction {
 }
 
 /// Says in which step something happened, if in one.
-struct Inside<'a>(&'a Option<Key>);
+struct InStep<'a>(&'a Option<Key>);
 
-impl fmt::Display for Inside<'_> {
+impl fmt::Display for InStep<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(step) => write!(f, " inside the step `{step}`"),

@@ -79,6 +79,13 @@ impl Key {
             .is_some_and(|rest| rest.starts_with(SCOPE))
     }
 
+    /// The memos that `self` was recorded inside, the outermost first.
+    pub(crate) fn memos(&self) -> impl Iterator<Item = Self> {
+        let start = self.start as usize;
+        let ends = self.as_str().match_indices(INSIDE_MEMO);
+        ends.map(move |(end, _)| Self::part(self.text.clone(), start, start + end))
+    }
+
     /// The key whose end a timer entry holds, if `self` is a timer entry's key.
     pub(crate) fn timed(&self) -> Option<Self> {
         let text = self.as_str().strip_suffix(TIMER)?;
@@ -133,6 +140,8 @@ pub(crate) const UNDO: char = '!';
 /// Sets randomness apart from a step of the same name.
 pub(crate) const RANDOM: char = '?';
 const MEMO: char = '*';
+/// Follows the name of a memo in the keys of what is inside it.
+const INSIDE_MEMO: &str = "*/";
 
 impl Borrow<str> for Key {
     fn borrow(&self) -> &str {

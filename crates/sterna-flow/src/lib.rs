@@ -16,10 +16,10 @@
 //! use std::sync::Arc;
 //! use std::task::{Context, Poll, Waker};
 //! use sterna_flow::{
-//!     Build, Cx, Engine, FlowId, Journal, Limits, Opaque, Outcome, Run, StepError, UnixMillis,
+//!     BuildMatch, FlowCx, Engine, FlowId, Journal, Limits, Opaque, Outcome, Run, StepError, UnixMillis,
 //! };
 //!
-//! async fn deploy(cx: Cx<'_>, service: &str) -> Result<String, StepError> {
+//! async fn deploy(cx: FlowCx<'_>, service: &str) -> Result<String, StepError> {
 //!     let plan = cx.step("plan", || ready(make_plan(service))).await?; // runs once
 //!     let answer = cx.ask("approval", Opaque::new(format!("{plan}?"))).await;
 //!     Ok(format!("{plan}: {}", String::from_utf8_lossy(&answer)))
@@ -34,7 +34,7 @@
 //! let mut task = Context::from_waker(Waker::noop());
 //!
 //! // The first request: the handler asks, and is gone.
-//! let run = Run::new(engine.clone(), FlowId::new([7; 16]));
+//! let run = Run::new(engine.clone(), FlowId::from_bytes([7; 16]));
 //! let mut driver = run.drive(|cx| Box::pin(deploy(cx, "shop")));
 //! let Poll::Ready(Outcome::Suspended(suspended)) = driver.poll(now, &mut task) else {
 //!     panic!("it asks");
@@ -45,7 +45,7 @@
 //!
 //! // The second request, on any machine: it goes on where it was.
 //! let journal = Journal::decode(bytes, &Limits::default())?;
-//! let run = Run::new(engine, FlowId::new([7; 16])).resume(journal, 1, Build::Same);
+//! let run = Run::new(engine, FlowId::from_bytes([7; 16])).resume(journal, 1, BuildMatch::Same);
 //! let mut driver = run.drive(|cx| Box::pin(deploy(cx, "shop")));
 //! assert!(driver.answer("approval", "yes", now));
 //! let Poll::Ready(Outcome::Finished(text)) = driver.poll(now, &mut task) else {
@@ -58,46 +58,45 @@
 //! `docs/flows.md` is the guide for authors of handlers, and
 //! `docs/design/0004-flow-driver.md` says why the driver is as it is.
 
+mod answers;
+mod backends;
 mod cx;
 mod diagnostic;
 mod driver;
 mod engine;
 mod error;
 mod fingerprint;
-mod flow_id;
 mod handler;
+mod idempotency;
 mod journal;
 mod key;
 mod key_map;
 mod observer;
-mod plugs;
 mod random;
 mod run;
 mod shared;
-mod time;
 
 #[cfg(test)]
 mod tests;
 
+pub use backends::{
+    BackendError, Blobs, BoxFuture, Claim, JournalSink, Ledger, Level, Listener, Progress,
+};
 pub use cx::{
-    Again, Arms, Ask, AskWithin, Body, Cancelled, Checkpoint, Cx, Elapsed, JoinAll, Keyed,
-    KeyedAgain, Memo, Now, Once, Opaque, Pin, Plain, Question, Race, Rejected, Retry, Sleep,
-    Standing, Step, StepError, StepErrorKind,
+    Arms, Ask, AskWithin, Body, Cancelled, Checkpoint, Elapsed, FlowCx, JoinAll, Memo, Now, Once,
+    Opaque, Pin, Question, Race, Rejected, Retry, RunInfo, Sleep, Step, StepError, StepErrorKind,
 };
 pub use diagnostic::Diagnostic;
 pub use driver::{Changes, Driver, OpenQuestion, Outcome, Remote, Suspended};
 pub use engine::{Engine, Settings};
-pub use error::{Error, PlugAction};
+pub use error::{BackendAction, Error};
 pub use fingerprint::{Digest, Fingerprint};
-pub use flow_id::{FlowId, IdempotencyKey};
 pub use handler::Handler;
+pub use idempotency::IdempotencyKey;
 pub use journal::{Asked, DecodeError, Entry, Journal, Kind, Limits};
 pub use key::Key;
-pub use observer::{Observer, Seen};
-pub use plugs::{
-    Blobs, BoxFuture, Claim, Journaling, Ledger, Level, Listener, PlugError, Progress,
-};
+pub use observer::{Observer, StepEvent};
 pub use random::{Random, Uuid};
-pub use run::{Build, Run, Way};
+pub use run::{BuildMatch, ExecutionMode, Run};
 pub use shared::Changed;
-pub use time::UnixMillis;
+pub use sterna_types::{FlowId, UnixMillis};

@@ -1,4 +1,4 @@
-//! Somebody who sees which bodies run.
+//! Observer of the bodies of steps.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use crate::key::Key;
 /// ```
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicUsize, Ordering};
-/// use sterna_flow::{Observer, Seen, Settings};
+/// use sterna_flow::{Observer, StepEvent, Settings};
 ///
 /// let began = Arc::new(AtomicUsize::new(0));
 /// let counted = Arc::clone(&began);
 /// let mut settings = Settings::default();
 /// settings.observer = Some(Observer::new(move |_key, seen| {
-///     if seen == Seen::Began {
+///     if seen == StepEvent::Began {
 ///         counted.fetch_add(1, Ordering::Relaxed);
 ///     }
 /// }));
@@ -27,15 +27,15 @@ use crate::key::Key;
 #[derive(Clone)]
 pub struct Observer(Arc<See>);
 
-type See = dyn Fn(&Key, Seen) + Send + Sync;
+type See = dyn Fn(&Key, StepEvent) + Send + Sync;
 
 impl Observer {
     /// Has `see` called with the name of what begins or ends.
-    pub fn new(see: impl Fn(&Key, Seen) + Send + Sync + 'static) -> Self {
+    pub fn new(see: impl Fn(&Key, StepEvent) + Send + Sync + 'static) -> Self {
         Self(Arc::new(see))
     }
 
-    pub(crate) fn see(&self, key: &Key, seen: Seen) {
+    pub(crate) fn see(&self, key: &Key, seen: StepEvent) {
         (self.0)(key, seen);
     }
 }
@@ -46,10 +46,10 @@ impl fmt::Debug for Observer {
     }
 }
 
-/// What an [`Observer`] sees of a body.
+/// Event of a body, as an [`Observer`] sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Seen {
+pub enum StepEvent {
     /// It begins; once for every try.
     Began,
     /// It has a result. One that is cut off never gets there.

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use sterna_types::FlowId;
+
 use crate::fingerprint::{Digest, first_half};
-use crate::flow_id::FlowId;
+use crate::idempotency::derive;
 use crate::key::Key;
 
 /// A random UUID (version 4) that a flow gets again on every replay.
@@ -13,7 +15,7 @@ pub struct Uuid([u8; 16]);
 
 impl Uuid {
     pub(crate) fn derive(digest: &dyn Digest, flow: &FlowId, key: &Key) -> Self {
-        let mut bytes = first_half(flow.derive(digest, "uuid", key));
+        let mut bytes = first_half(derive(digest, flow, "uuid", key));
         bytes[6] = bytes[6] & 0x0f | 0x40;
         bytes[8] = bytes[8] & 0x3f | 0x80;
         Self(bytes)
@@ -59,7 +61,7 @@ pub struct Random {
 
 impl Random {
     pub(crate) fn derive(digest: Arc<dyn Digest>, flow: &FlowId, key: &Key) -> Self {
-        let seed = flow.derive(&*digest, "random", key);
+        let seed = derive(&*digest, flow, "random", key);
         Self {
             digest,
             seed,
@@ -129,7 +131,11 @@ mod tests {
     use crate::tests::sha256;
 
     fn random(flow: u8, key: &str) -> Random {
-        Random::derive(Arc::new(sha256), &FlowId::new([flow; 16]), &Key::new(key))
+        Random::derive(
+            Arc::new(sha256),
+            &FlowId::from_bytes([flow; 16]),
+            &Key::new(key),
+        )
     }
 
     #[test]
@@ -159,7 +165,7 @@ mod tests {
     #[test]
     fn a_uuid_says_that_it_is_random() {
         let uuids = (0..50).map(|flow| {
-            let uuid = Uuid::derive(&sha256, &FlowId::new([flow; 16]), &Key::new("order"));
+            let uuid = Uuid::derive(&sha256, &FlowId::from_bytes([flow; 16]), &Key::new("order"));
             assert_eq!(format!("{uuid:?}"), format!("Uuid({uuid})"));
             uuid.to_string()
         });
@@ -183,7 +189,7 @@ mod tests {
             let numbers = [fair, fair - 1, 0, 0].map(u64::to_be_bytes);
             numbers.concat().try_into().unwrap()
         };
-        let flow = FlowId::new([7; 16]);
+        let flow = FlowId::from_bytes([7; 16]);
         let mut random = Random::derive(Arc::new(digest), &flow, &Key::new("dice"));
         assert_eq!(random.below(10), 9);
     }

@@ -12,7 +12,7 @@ use hyper::client::conn::http1;
 use hyper::rt::{Read, Write};
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
-use sterna_server::auth::SourceError;
+use sterna_http::auth::SourceError;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 

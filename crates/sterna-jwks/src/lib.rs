@@ -5,7 +5,7 @@
 //!
 //! ```no_run
 //! use sterna_jwks::JwksUrl;
-//! use sterna_server::auth::{JwtConfig, ResourceServer};
+//! use sterna_http::auth::{JwtConfig, ResourceServer};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let keys = JwksUrl::new("https://login.example.com/.well-known/jwks.json")?;

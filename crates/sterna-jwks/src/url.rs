@@ -8,7 +8,7 @@ use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
-use sterna_server::auth::{JwksSource, Loading};
+use sterna_http::auth::{JwksSource, Loading};
 use tokio_rustls::TlsConnector;
 
 use crate::fetch::fetch;

@@ -67,7 +67,11 @@ pub(crate) fn data<T: DeserializeOwned>(error: &ErrorObject) -> Result<T, Malfor
     })
 }
 
-pub(crate) fn with_data<T: Serialize>(code: ErrorCode, message: &str, data: &T) -> ErrorObject {
+pub(crate) fn with_data<T: Serialize>(
+    code: ErrorCode,
+    message: impl Into<String>,
+    data: &T,
+) -> ErrorObject {
     let data = serde_json::to_value(data).expect("wire structs have string keys only");
     ErrorObject::new(code, message).with_data(data)
 }
@@ -110,9 +114,10 @@ members!(MissingRequiredClientCapability {
 
 impl From<&MissingRequiredClientCapability> for ErrorObject {
     fn from(missing: &MissingRequiredClientCapability) -> Self {
+        let names = missing.required_capabilities.names().join("`, `");
         with_data(
             ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY,
-            "Missing required client capability",
+            format!("Missing required client capability `{names}`"),
             missing,
         )
     }
@@ -148,9 +153,15 @@ members!(UnsupportedProtocolVersion {
 
 impl From<&UnsupportedProtocolVersion> for ErrorObject {
     fn from(unsupported: &UnsupportedProtocolVersion) -> Self {
+        let spoken: Vec<&str> = unsupported
+            .supported
+            .iter()
+            .map(ProtocolVersion::as_str)
+            .collect();
+        let (requested, spoken) = (unsupported.requested.as_str(), spoken.join(", "));
         with_data(
             ErrorCode::UNSUPPORTED_PROTOCOL_VERSION,
-            "Unsupported protocol version",
+            format!("Unsupported protocol version `{requested}`; this server speaks {spoken}"),
             unsupported,
         )
     }

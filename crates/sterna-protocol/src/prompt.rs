@@ -107,6 +107,25 @@ impl PromptMessage {
             extra: JsonObject::new(),
         }
     }
+
+    /// `role` says `text`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sterna_protocol::content::Role;
+    /// use sterna_protocol::prompt::PromptMessage;
+    ///
+    /// let message = PromptMessage::text(Role::User, "Summarise the report.");
+    /// assert_eq!(
+    ///     serde_json::to_string(&message)?,
+    ///     r#"{"role":"user","content":{"type":"text","text":"Summarise the report."}}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn text(role: Role, text: impl Into<String>) -> Self {
+        Self::new(role, ContentBlock::text(text))
+    }
 }
 
 members!(PromptMessage {

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use base64_simd::URL_SAFE_NO_PAD;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use sterna_seal::{
-    Binding, Draft, Entropy, Flow, FlowId, Keyring, Principal, Realm, Target, ThreadEntropy,
-    UnixMillis,
+    Binding, Entropy, Flow, Keyring, Principal, Realm, SealRequest, Target, ThreadEntropy,
+    UnixMillis, mint_flow_id,
 };
 
 fn main() {
@@ -121,7 +121,7 @@ struct Ours {
 impl Ours {
     fn new() -> Self {
         let binding = small_binding();
-        let id = FlowId::mint(&binding, NOW, &mut ThreadEntropy).unwrap();
+        let id = mint_flow_id(&binding, NOW, &mut ThreadEntropy).unwrap();
         Self {
             ring: Keyring::generate(&mut ThreadEntropy).unwrap(),
             binding,
@@ -130,7 +130,7 @@ impl Ours {
     }
 
     fn seal(&self, payload: &[u8]) -> String {
-        let draft = Draft::new(self.flow, payload);
+        let draft = SealRequest::new(self.flow, payload);
         let sealed = self
             .ring
             .seal(&draft, &self.binding, NOW, &mut ThreadEntropy);
@@ -147,7 +147,7 @@ const NOW: UnixMillis = UnixMillis::new(1_785_196_800_000);
 fn small_binding() -> Binding {
     let realm = Realm::new("https://tools.example", None);
     let target = Target::new("tools/call", "deploy");
-    let principal = Principal::named("https://login.example", "alice", None);
+    let principal = Principal::named("https://login.example", "alice");
     Binding::new(&realm, &principal, &target, Some(ARGUMENTS)).unwrap()
 }
 
@@ -156,7 +156,7 @@ const ARGUMENTS: &str = r#"{"environment":"production","service":"billing","repl
 fn binding_cost() -> f64 {
     let realm = Realm::new("https://tools.example", None);
     let target = Target::new("tools/call", "deploy");
-    let principal = Principal::named("https://login.example", "alice", None);
+    let principal = Principal::named("https://login.example", "alice");
     let [cost] = best_of(
         1000,
         [&mut || {

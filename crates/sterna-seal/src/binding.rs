@@ -1,7 +1,9 @@
-//! What a token is tied to: where, who and what was asked for.
+//! Binding of a token to a realm, a caller and a request.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
+
+use sterna_types::Principal;
 
 use crate::canonical::{CanonicalError, canonical};
 use crate::cipher::TAG_LEN;
@@ -21,7 +23,7 @@ use crate::keyed::SecretSum;
 ///
 /// let realm = Realm::new("https://tools.example", None);
 /// let deploy = Target::new("tools/call", "deploy");
-/// let alice = Principal::named("https://login.example", "alice", Some("editor"));
+/// let alice = Principal::named("https://login.example", "alice").through("editor");
 ///
 /// let asked = Binding::new(&realm, &alice, &deploy, Some(r#"{"env":"prod","n":1}"#))?;
 /// let retried = Binding::new(&realm, &alice, &deploy, Some(r#"{"n":1.0, "env":"prod"}"#))?;
@@ -74,7 +76,7 @@ impl Binding {
         target: &Target<'_>,
         arguments: Option<&str>,
     ) -> Result<Self, CanonicalError> {
-        let Principal { is_named, digest } = *principal;
+        let (is_named, digest) = (!principal.is_anonymous(), digest_of(principal));
         let TargetDigest(target) = target.digest.unwrap_or_else(|| target.digest());
         let room = arguments.map_or(0, str::len);
         let mut bound = Vec::with_capacity(ARGUMENTS_AT + room);
@@ -131,8 +133,8 @@ impl fmt::Debug for Binding {
     }
 }
 
-/// Where tokens are valid: the audience that issues and takes them, and the
-/// tenant within it.
+/// Realm in which tokens are valid: the audience that issues and takes them, and
+/// the tenant within it.
 ///
 /// Part of the associated data, so a token of another realm does not even
 /// decrypt.
@@ -163,53 +165,19 @@ impl fmt::Debug for Realm {
     }
 }
 
-/// Who is calling. Nobody in particular and somebody never match.
-#[derive(Clone, Copy, Eq, PartialEq)]
-pub struct Principal {
-    is_named: bool,
-    digest: [u8; DIGEST_LEN],
-}
-
-impl Principal {
-    /// A caller that was not asked who they are.
-    pub const ANONYMOUS: Self = Self {
-        is_named: false,
-        digest: [0; DIGEST_LEN],
+/// Digest of a caller's principal; zeros if the caller is anonymous.
+pub(crate) fn digest_of(principal: &Principal) -> [u8; DIGEST_LEN] {
+    let (Some(issuer), Some(subject)) = (principal.issuer(), principal.subject()) else {
+        return [0; DIGEST_LEN];
     };
-
-    /// A caller whom `issuer` calls `subject`, acting through `client`.
-    pub fn named(issuer: &str, subject: &str, client: Option<&str>) -> Self {
-        let digest = Digest::new("sterna principal v1")
-            .part(issuer.as_bytes())
-            .part(subject.as_bytes())
-            .optional(client.map(str::as_bytes))
-            .finish();
-        Self {
-            is_named: true,
-            digest,
-        }
-    }
-
-    pub(crate) fn is_named(&self) -> bool {
-        self.is_named
-    }
-
-    pub(crate) fn mark(&self) -> [u8; MARK_LEN] {
-        first(&self.digest)
-    }
+    Digest::new("sterna principal v1")
+        .part(issuer.as_bytes())
+        .part(subject.as_bytes())
+        .optional(principal.client().map(str::as_bytes))
+        .finish()
 }
 
-impl fmt::Debug for Principal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.is_named {
-            "Principal(named)"
-        } else {
-            "Principal(anonymous)"
-        })
-    }
-}
-
-/// What is called: a method and the name of its object, such as a tool.
+/// Target of a request: a method and the name of its object, such as a tool.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
     method: &'a str,
@@ -271,7 +239,7 @@ impl fmt::Debug for Target<'_> {
     }
 }
 
-fn first<const N: usize>(digest: &[u8; DIGEST_LEN]) -> [u8; N] {
+pub(crate) fn first<const N: usize>(digest: &[u8; DIGEST_LEN]) -> [u8; N] {
     let mut bytes = [0; N];
     bytes.copy_from_slice(&digest[..N]);
     bytes

@@ -1,13 +1,9 @@
 //! The store that keeps what does not fit a token.
 
 use std::error::Error;
-use std::fmt;
 use std::pin::Pin;
 
-use ring::digest::{SHA256, digest};
-
-use crate::digest::DIGEST_LEN;
-use crate::time::UnixMillis;
+use sterna_types::{BlobId, UnixMillis};
 
 /// A store for payloads that do not fit a token.
 ///
@@ -23,41 +19,8 @@ pub trait Spill: Send + Sync {
     fn get(&self, id: BlobId, len: usize) -> BlobFuture<'_, Option<Vec<u8>>>;
 }
 
-/// What a blob store returns.
+/// Future of a call of a blob store.
 pub type BlobFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, BlobError>> + Send + 'a>>;
-
-/// The name of a blob: the SHA-256 of its bytes.
-#[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct BlobId([u8; DIGEST_LEN]);
-
-impl BlobId {
-    /// The bytes of this id.
-    pub const fn to_bytes(self) -> [u8; DIGEST_LEN] {
-        self.0
-    }
-
-    pub(crate) const fn from_bytes(bytes: [u8; DIGEST_LEN]) -> Self {
-        Self(bytes)
-    }
-
-    pub(crate) fn of(blob: &[u8]) -> Self {
-        let mut id = [0; DIGEST_LEN];
-        id.copy_from_slice(digest(&SHA256, blob).as_ref());
-        Self(id)
-    }
-}
-
-impl fmt::Display for BlobId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for BlobId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "BlobId({self})")
-    }
-}
 
 /// A blob store did not do what it was asked for.
 #[derive(Debug, thiserror::Error)]

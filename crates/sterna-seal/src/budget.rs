@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Budget {
-    /// Above this the token is marked [heavy](crate::Sealed::is_heavy). 4 KiB:
+    /// Above this the token is marked [heavy](crate::Sealed::over_warn_budget). 4 KiB:
     /// with the rest of the request it stays below the firewalls' 8 KiB.
     pub warn: usize,
     /// Above this nothing is sealed, or the payload is spilled. 64 KiB; more
@@ -34,7 +34,7 @@ impl Default for Budget {
 /// A payload is larger than its budget.
 ///
 /// Says what fills it, if the caller had [named the
-/// parts](crate::Draft::with_parts).
+/// parts](crate::SealRequest::with_parts).
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct OverBudget {
@@ -42,7 +42,7 @@ pub struct OverBudget {
     pub len: usize,
     /// The size that would have been accepted.
     pub limit: usize,
-    /// What it is made of, the largest first.
+    /// Parts of the payload, the largest first.
     pub parts: Vec<Part>,
 }
 
@@ -50,9 +50,9 @@ pub struct OverBudget {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Part {
-    /// What its author calls it.
+    /// Name that its author gave it.
     pub name: String,
-    /// How many bytes it takes.
+    /// Size in bytes.
     pub len: usize,
 }
 

@@ -15,21 +15,25 @@ pub(crate) const ONLY_IV: [u8; IV_LEN] = [0; IV_LEN];
 
 /// A key, and where its key stream begins. Together they are used once.
 #[derive(Clone, Copy)]
-pub(crate) struct Once<'a> {
+pub(crate) struct SingleUseKey<'a> {
     pub(crate) key: &'a [u8; KEY_LEN],
     pub(crate) iv: [u8; IV_LEN],
 }
 
 /// Encrypts `message` where it stands and returns its tag. No other message
 /// may ever be encrypted with these.
-pub(crate) fn encrypt(once: Once<'_>, associated: &[u8], message: &mut [u8]) -> [u8; TAG_LEN] {
+pub(crate) fn encrypt(
+    once: SingleUseKey<'_>,
+    associated: &[u8],
+    message: &mut [u8],
+) -> [u8; TAG_LEN] {
     seal(&cipher(once.key), once.iv, associated, message)
 }
 
 /// Decrypts a message and the tag behind it where they stand, and returns the
 /// message, if the tag is right.
 pub(crate) fn decrypt<'a>(
-    once: Once<'_>,
+    once: SingleUseKey<'_>,
     associated: &[u8],
     sealed: &'a mut [u8],
 ) -> Option<&'a mut [u8]> {

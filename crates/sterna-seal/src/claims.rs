@@ -1,15 +1,13 @@
-//! What an authentic token says.
+//! Claims of an authentic token.
 
-use std::fmt;
-use std::ops::Deref;
+use sterna_types::UnixMillis;
 
 use crate::blob::Spill;
 use crate::flow::Flow;
 use crate::key::KeyId;
-use crate::spill::{LoadError, Spilled};
-use crate::time::UnixMillis;
+use crate::spill::{LoadError, Payload, Spilled};
 
-/// What a token says, after every check has passed.
+/// Claims of a token, after every check has passed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Claims {
@@ -25,7 +23,7 @@ pub struct Claims {
     pub content: Content,
 }
 
-/// Where the payload of a token is.
+/// Payload of a token, or the place where it is.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Content {
@@ -59,34 +57,5 @@ impl Content {
             Self::Inline(payload) => Ok(payload),
             Self::Spilled(spilled) => spilled.fetch(spill.ok_or(LoadError::NoStore)?).await,
         }
-    }
-}
-
-/// The bytes that were sealed, still in the buffer they were decrypted in.
-#[derive(Clone, Eq, PartialEq)]
-pub struct Payload {
-    buffer: Vec<u8>,
-    start: usize,
-}
-
-impl Payload {
-    /// What stands in `buffer` from `start` on.
-    pub(crate) fn new(buffer: Vec<u8>, start: usize) -> Self {
-        debug_assert!(start <= buffer.len(), "a payload begins inside its buffer");
-        Self { buffer, start }
-    }
-}
-
-impl Deref for Payload {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        self.buffer.get(self.start..).unwrap_or_default()
-    }
-}
-
-impl fmt::Debug for Payload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Payload({} bytes)", self.len())
     }
 }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use ring::rand::{SecureRandom, SystemRandom};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::cipher::{self, KEY_LEN, ONLY_IV, Once};
+use crate::cipher::{self, KEY_LEN, ONLY_IV, SingleUseKey};
 
 /// A source of random bytes.
 ///
@@ -112,7 +112,7 @@ impl Generator {
         let key = Zeroizing::new(*key);
         self.stream.fill(0);
         // Zeros become the key stream; nobody reads the tag.
-        let once = Once {
+        let once = SingleUseKey {
             key: &key,
             iv: ONLY_IV,
         };

@@ -1,11 +1,11 @@
 //! The flow a token belongs to, over all its rounds.
 
-use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
+
+use sterna_types::{FlowId, UnixMillis};
 
 use crate::binding::Binding;
 use crate::entropy::{Entropy, EntropyError};
-use crate::time::UnixMillis;
 
 /// One piece of work that goes on over several requests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -13,7 +13,7 @@ use crate::time::UnixMillis;
 pub struct Flow {
     /// Its name, the same in every round.
     pub id: FlowId,
-    /// How many tokens it has been given, this one included.
+    /// Number of tokens it has been given, this one included.
     pub round: u16,
     /// When its first token was issued.
     pub started_at: UnixMillis,
@@ -39,78 +39,47 @@ impl Flow {
     }
 }
 
-/// The name of a flow: 128 bits that no other flow has.
-#[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct FlowId([u8; 16]);
-
-impl FlowId {
-    /// Draws the id of a flow that begins with this request.
-    ///
-    /// The binding and the time go into it: two machines whose generators
-    /// repeat each other (after a fork, or cloned) still give the flows of
-    /// different callers different names. Every request has an id and few ask
-    /// for a token, so this is a quick hash and not a digest: nobody gains
-    /// from finding two requests of one mark that could not simply repeat one.
-    ///
-    /// # Errors
-    ///
-    /// [`EntropyError`] if `entropy` has nothing to give.
-    pub fn mint(
-        binding: &Binding,
-        now: UnixMillis,
-        entropy: &mut dyn Entropy,
-    ) -> Result<Self, EntropyError> {
-        Self::mint_marked(binding.mark(), now, entropy)
-    }
-
-    /// As [`mint`](Self::mint), before there is a binding: `request` is what
-    /// tells this request from those of other callers.
-    ///
-    /// # Errors
-    ///
-    /// [`EntropyError`] if `entropy` has nothing to give.
-    pub fn mint_for(
-        request: &impl Hash,
-        now: UnixMillis,
-        entropy: &mut dyn Entropy,
-    ) -> Result<Self, EntropyError> {
-        let mut mark = DefaultHasher::new();
-        request.hash(&mut mark);
-        Self::mint_marked(mark.finish(), now, entropy)
-    }
-
-    fn mint_marked(
-        mark: u64,
-        now: UnixMillis,
-        entropy: &mut dyn Entropy,
-    ) -> Result<Self, EntropyError> {
-        let mut random = [0; 16];
-        entropy.fill(&mut random)?;
-        let mark = u128::from(mark) << 64 | u128::from(now.get());
-        Ok(Self((u128::from_be_bytes(random) ^ mark).to_be_bytes()))
-    }
-
-    /// The id that `bytes` spell.
-    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
-        Self(bytes)
-    }
-
-    /// The bytes of this id.
-    pub const fn to_bytes(self) -> [u8; 16] {
-        self.0
-    }
+/// Draws the id of a flow that begins with the request of `binding`.
+///
+/// The binding and the time go into the id: two machines whose generators
+/// repeat each other (after a fork, or cloned) still give flows of different
+/// callers different ids. Every request needs an id and few need a token, so
+/// this is a fast hash and not a digest. A caller that finds two requests with
+/// the same hash gains nothing: it could as well repeat one request.
+///
+/// # Errors
+///
+/// [`EntropyError`] if `entropy` has no bytes.
+pub fn mint_flow_id(
+    binding: &Binding,
+    now: UnixMillis,
+    entropy: &mut dyn Entropy,
+) -> Result<FlowId, EntropyError> {
+    mint(binding.mark(), now, entropy)
 }
 
-impl fmt::Display for FlowId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", u128::from_be_bytes(self.0))
-    }
+/// As [`mint_flow_id`], before there is a binding: `request` tells this request
+/// from those of other callers.
+///
+/// # Errors
+///
+/// [`EntropyError`] if `entropy` has no bytes.
+pub fn mint_flow_id_for(
+    request: &impl Hash,
+    now: UnixMillis,
+    entropy: &mut dyn Entropy,
+) -> Result<FlowId, EntropyError> {
+    let mut mark = DefaultHasher::new();
+    request.hash(&mut mark);
+    mint(mark.finish(), now, entropy)
 }
 
-impl fmt::Debug for FlowId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "FlowId({self})")
-    }
+fn mint(mark: u64, now: UnixMillis, entropy: &mut dyn Entropy) -> Result<FlowId, EntropyError> {
+    let mut random = [0; 16];
+    entropy.fill(&mut random)?;
+    let mark = u128::from(mark) << 64 | u128::from(now.get().unsigned_abs());
+    let id = u128::from_be_bytes(random) ^ mark;
+    Ok(FlowId::from_bytes(id.to_be_bytes()))
 }
 
 #[cfg(test)]
@@ -122,7 +91,7 @@ mod tests {
     fn ids_differ_by_request_and_time_whatever_the_entropy() {
         for byte in [0, 0x5a, 0xff] {
             let mint = |request: &str, now| {
-                FlowId::mint_for(&request, UnixMillis::new(now), &mut Stuck(byte)).unwrap()
+                mint_flow_id_for(&request, UnixMillis::new(now), &mut Stuck(byte)).unwrap()
             };
             assert_ne!(mint("a", 0), mint("b", 0));
             assert_ne!(mint("a", 0), mint("a", 1));

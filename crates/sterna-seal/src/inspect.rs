@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::binding::{Binding, BindingSeal, Principal, Realm, Target};
-use crate::cipher::{self, Once};
-use crate::claims::{Content, Payload};
+use sterna_types::{Principal, UnixMillis};
+
+use crate::binding::{Binding, BindingSeal, Realm, Target, digest_of, first};
+use crate::cipher::{self, SingleUseKey};
+use crate::claims::Content;
 use crate::flow::Flow;
 use crate::key::KeyId;
 use crate::keyring::{CLOCK_SKEW, Keyring};
-use crate::open::{OpenError, read_spelling};
-use crate::spill::Spilled;
+use crate::open::decode_token;
+use crate::open_error::OpenError;
+use crate::spill::{Payload, Spilled};
 use crate::subkeys::Subkeys;
-use crate::time::UnixMillis;
-use crate::v1::{self, Header, Inside};
+use crate::v1::{self, Header, Plaintext};
 
 impl Keyring {
     /// Returns what `token` says and what it is tied to, without checking
@@ -27,34 +29,34 @@ impl Keyring {
     /// [`OpenError`] if nothing can be read: it is not a token, its key is not
     /// in the ring, it was altered, or it is of another realm.
     pub fn inspect(&self, token: &str, realm: &Realm) -> Result<Inspection, OpenError> {
-        let mut bytes = read_spelling(token)?;
+        let mut bytes = decode_token(token)?;
         let (header, nonce) = Header::read(&bytes)?;
         let found = self.find(header.key_id);
         let (key, subkeys) = found.ok_or(OpenError::UnknownKey(header.key_id))?;
         let associated = header.associated_data(realm.digest());
         let (beginning, iv) = v1::split_nonce(nonce);
         let token_key = &subkeys.token_key(beginning);
-        let once = Once { key: token_key, iv };
+        let once = SingleUseKey { key: token_key, iv };
         let plaintext = cipher::decrypt(once, &associated, &mut bytes[v1::BODY_AT..]);
         let plaintext = plaintext.ok_or(OpenError::Unauthentic)?;
-        let (inside, payload_len) = Inside::read(plaintext).ok_or(OpenError::Unreadable)?;
+        let (plaintext, payload_len) = Plaintext::read(plaintext).ok_or(OpenError::Unreadable)?;
         bytes.truncate(v1::PAYLOAD_AT + payload_len);
         let payload = Payload::new(bytes, v1::PAYLOAD_AT);
         Ok(Inspection {
-            flow: inside.flow,
-            issued_at: inside.issued_at,
-            round_ends_at: inside.round_ends_at,
-            flow_ends_at: inside.flow_ends_at,
+            flow: plaintext.flow,
+            issued_at: plaintext.issued_at,
+            round_ends_at: plaintext.round_ends_at,
+            flow_ends_at: plaintext.flow_ends_at,
             key_id: header.key_id,
             key_retires_at: key.retire_at(),
-            is_named: inside.binding.is_named,
-            content: if inside.is_spilled {
-                let spilled = Spilled::read(&payload, inside.flow.id);
+            is_named: plaintext.binding.is_named,
+            content: if plaintext.is_spilled {
+                let spilled = Spilled::read(&payload, plaintext.flow.id);
                 Content::Spilled(spilled.ok_or(OpenError::Unreadable)?)
             } else {
                 Content::Inline(payload)
             },
-            binding: inside.binding,
+            binding: plaintext.binding,
             keys: Arc::clone(subkeys),
         })
     }
@@ -77,7 +79,7 @@ pub struct Inspection {
     pub key_id: KeyId,
     /// When that key opens nothing more, if ever.
     pub key_retires_at: Option<UnixMillis>,
-    /// Whether it was sealed for a caller who is known.
+    /// `true` if it was sealed for a caller that is not anonymous.
     pub is_named: bool,
     /// The state it carries.
     pub content: Content,
@@ -86,11 +88,11 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    /// Why a server would refuse it at `now`, whoever sends it.
+    /// Reason for which a server would refuse it at `now` from every caller.
     pub fn refused_at(&self, now: UnixMillis) -> Option<OpenError> {
         if self.key_retires_at.is_some_and(|at| at <= now) {
             Some(OpenError::RetiredKey(self.key_id))
-        } else if self.issued_at > now.after(CLOCK_SKEW) {
+        } else if self.issued_at > now + CLOCK_SKEW {
             Some(OpenError::NotYetIssued(self.issued_at))
         } else if self.flow_ends_at <= now {
             Some(OpenError::FlowExpired(self.flow_ends_at))
@@ -101,12 +103,13 @@ impl Inspection {
         }
     }
 
-    /// Whether it was sealed for `principal`.
+    /// Returns `true` if it was sealed for `principal`.
     pub fn is_of_principal(&self, principal: &Principal) -> bool {
-        self.is_named == principal.is_named() && self.binding.principal == principal.mark()
+        self.is_named != principal.is_anonymous()
+            && self.binding.principal == first(&digest_of(principal))
     }
 
-    /// Whether it was sealed for `target`.
+    /// Returns `true` if it was sealed for `target`.
     pub fn is_of_target(&self, target: &Target<'_>) -> bool {
         self.binding.target == target.mark()
     }

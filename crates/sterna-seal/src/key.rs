@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use sterna_types::UnixMillis;
+
 use crate::secret::SecretKey;
 use crate::subkeys;
-use crate::time::UnixMillis;
 
 /// A secret with the time from which it mints and until which it opens.
 ///
@@ -25,7 +26,7 @@ impl Key {
     /// A key that has always been active and never retires.
     pub fn new(secret: SecretKey) -> Self {
         Self {
-            id: subkeys::key_id(&secret),
+            id: KeyId(subkeys::key_id(&secret)),
             secret,
             activate_at: UnixMillis::MIN,
             retire_at: None,
@@ -47,7 +48,7 @@ impl Key {
         self
     }
 
-    /// Notes what an operator wants to remember of this key.
+    /// Sets the operator's comment on this key.
     #[must_use]
     pub fn commented(mut self, comment: impl Into<String>) -> Self {
         self.comment = Some(comment.into());
@@ -74,17 +75,17 @@ impl Key {
         self.retire_at
     }
 
-    /// What an operator wants to remember of this key.
+    /// Operator's comment on this key.
     pub fn comment(&self) -> Option<&str> {
         self.comment.as_deref()
     }
 
-    /// Whether tokens of this key are refused at `now`.
+    /// Returns `true` if tokens of this key are refused at `now`.
     pub fn is_retired(&self, now: UnixMillis) -> bool {
         self.retire_at.is_some_and(|at| at <= now)
     }
 
-    /// Whether this key may mint at `now`.
+    /// Returns `true` if this key may mint at `now`.
     pub fn is_active(&self, now: UnixMillis) -> bool {
         self.activate_at <= now && !self.is_retired(now)
     }

@@ -4,12 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sterna_types::UnixMillis;
+
 use crate::entropy::{Entropy, EntropyError};
 use crate::key::{Key, KeyId};
-use crate::open::OpenError;
+use crate::open_error::OpenError;
 use crate::secret::SecretKey;
 use crate::subkeys::Subkeys;
-use crate::time::UnixMillis;
 
 /// An immutable set of keys.
 ///
@@ -93,7 +94,7 @@ impl Keyring {
         if activate_at <= now {
             return Err(RotateError::NotInFuture);
         }
-        let last_expiry = activate_at.after(longest_round).after(CLOCK_SKEW);
+        let last_expiry = activate_at + longest_round + CLOCK_SKEW;
         let kept = self.keys().filter(|key| !key.is_retired(now)).map(|key| {
             if key.retire_at().is_none() && key.activate_at() <= activate_at {
                 key.clone().retiring_at(last_expiry)

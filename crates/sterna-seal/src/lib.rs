@@ -10,21 +10,21 @@
 //!
 //! ```
 //! use sterna_seal::{
-//!     Binding, Draft, Flow, FlowId, Keyring, OpenError, Principal, Realm, Target, ThreadEntropy,
-//!     UnixMillis,
+//!     Binding, SealRequest, Flow, Keyring, OpenError, Principal, Realm, Target, ThreadEntropy, UnixMillis,
+//!     mint_flow_id,
 //! };
 //!
-//! // Once, when the server starts.
+//! // SingleUseKey, when the server starts.
 //! let ring = Keyring::generate(&mut ThreadEntropy)?;
 //! let realm = Realm::new("https://tools.example", None);
 //! let deploy = Target::new("tools/call", "deploy");
 //!
 //! // A request arrives, and the tool has a question: the state goes out.
 //! let now = UnixMillis::new(1_785_196_800_000);
-//! let alice = Principal::named("https://login.example", "alice", None);
+//! let alice = Principal::named("https://login.example", "alice");
 //! let binding = Binding::new(&realm, &alice, &deploy, Some(r#"{"service":"billing"}"#))?;
-//! let flow = Flow::begin(FlowId::mint(&binding, now, &mut ThreadEntropy)?, now);
-//! let draft = Draft::new(flow, b"what the tool knows so far");
+//! let flow = Flow::begin(mint_flow_id(&binding, now, &mut ThreadEntropy)?, now);
+//! let draft = SealRequest::new(flow, b"what the tool knows so far");
 //! let token = ring.seal(&draft, &binding, now, &mut ThreadEntropy)?.token;
 //!
 //! // The client comes back, here or on another replica: the state comes in.
@@ -33,7 +33,7 @@
 //! assert_eq!(claims.flow.next_round().round, 2);
 //!
 //! // Mallory has found the token in a log.
-//! let mallory = Principal::named("https://login.example", "mallory", None);
+//! let mallory = Principal::named("https://login.example", "mallory");
 //! let stolen = Binding::new(&realm, &mallory, &deploy, Some(r#"{"service":"billing"}"#))?;
 //! let refused = ring.open(&token, &stolen, now).unwrap_err();
 //! assert_eq!(refused, OpenError::OtherPrincipal); // for the log
@@ -48,8 +48,6 @@
 //!
 //! What each check stops, the bytes of a token and how to rotate keys are
 //! described in `docs/request-state.md`.
-
-mod time;
 
 mod entropy;
 mod key;
@@ -69,6 +67,7 @@ mod flow;
 mod inspect;
 mod lifetimes;
 mod open;
+mod open_error;
 mod seal;
 mod spill;
 
@@ -79,21 +78,21 @@ mod padding;
 mod subkeys;
 mod v1;
 
-pub use binding::{Binding, Principal, Realm, Target, TargetDigest};
-pub use blob::{BlobError, BlobFuture, BlobId, Spill};
+pub use binding::{Binding, Realm, Target, TargetDigest};
+pub use blob::{BlobError, BlobFuture, Spill};
 pub use budget::{Budget, OverBudget, Part};
 pub use canonical::CanonicalError;
-pub use claims::{Claims, Content, Payload};
+pub use claims::{Claims, Content};
 pub use entropy::{Entropy, EntropyError, OsEntropy, ThreadEntropy};
-pub use flow::{Flow, FlowId};
+pub use flow::{Flow, mint_flow_id, mint_flow_id_for};
 pub use inspect::Inspection;
 pub use key::{Key, KeyId};
 pub use key_text::{KeyTextError, KeyTextFault};
 pub use keyring::{Keyring, KeyringError, RotateError};
 pub use lifetimes::Lifetimes;
-pub use open::OpenError;
-pub use seal::{Draft, SealError, Sealed};
+pub use open_error::OpenError;
+pub use seal::{SealError, SealRequest, Sealed};
 pub use secret::{SecretError, SecretKey, SecretText};
 pub use shared::{ReloadError, Reloaded, SharedKeyring};
-pub use spill::{LoadError, Spilled};
-pub use time::UnixMillis;
+pub use spill::{LoadError, Payload, Spilled};
+pub use sterna_types::{BlobId, FlowId, ParseTimeError, Principal, UnixMillis};

@@ -1,10 +1,10 @@
-//! How long a token and a flow may live.
+//! Lifetimes of tokens and flows.
 
 use std::time::Duration;
 
-use crate::time::UnixMillis;
+use sterna_types::UnixMillis;
 
-/// How long a client may take.
+/// Time that a client may take.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Lifetimes {
@@ -23,11 +23,11 @@ impl Lifetimes {
     }
 
     pub(crate) fn round_end(&self, now: UnixMillis) -> UnixMillis {
-        now.after(self.round)
+        now + self.round
     }
 
     pub(crate) fn flow_end(&self, started_at: UnixMillis) -> UnixMillis {
-        started_at.after(self.flow)
+        started_at + self.flow
     }
 }
 

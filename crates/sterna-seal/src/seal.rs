@@ -3,11 +3,12 @@
 use std::fmt;
 
 use base64_simd::URL_SAFE_NO_PAD;
+use sterna_types::UnixMillis;
 
 use crate::binding::Binding;
-use crate::blob::BlobError;
+use crate::blob::{BlobError, Spill};
 use crate::budget::{Budget, OverBudget, Part};
-use crate::cipher::{self, Once, TAG_LEN};
+use crate::cipher::{self, SingleUseKey, TAG_LEN};
 use crate::digest::DIGEST_LEN;
 use crate::entropy::{Entropy, EntropyError};
 use crate::flow::Flow;
@@ -15,9 +16,9 @@ use crate::hedge::NONCE_LEN;
 use crate::key::KeyId;
 use crate::keyring::Keyring;
 use crate::lifetimes::Lifetimes;
+use crate::spill::{Blob, MAX_SPILL, Spilled};
 use crate::subkeys::Subkeys;
-use crate::time::UnixMillis;
-use crate::v1::{self, Header, Inside};
+use crate::v1::{self, Header, Plaintext};
 
 impl Keyring {
     /// Seals `draft` into a token that opens under `binding` only.
@@ -33,17 +34,17 @@ impl Keyring {
     /// # Examples
     ///
     /// ```
-    /// use sterna_seal::{Binding, Draft, Flow, FlowId, Keyring, Principal, Realm, Target};
+    /// use sterna_seal::{Binding, SealRequest, Flow, Keyring, Principal, Realm, Target, mint_flow_id};
     /// use sterna_seal::{ThreadEntropy, UnixMillis};
     ///
     /// let ring = Keyring::generate(&mut ThreadEntropy)?;
     /// let realm = Realm::new("https://tools.example", None);
     /// let target = Target::new("tools/call", "deploy");
-    /// let binding = Binding::new(&realm, &Principal::ANONYMOUS, &target, Some("{}"))?;
+    /// let binding = Binding::new(&realm, &Principal::anonymous(), &target, Some("{}"))?;
     /// let now = UnixMillis::new(1_785_196_800_000);
     ///
-    /// let flow = Flow::begin(FlowId::mint(&binding, now, &mut ThreadEntropy)?, now);
-    /// let sealed = ring.seal(&Draft::new(flow, b"journal"), &binding, now, &mut ThreadEntropy)?;
+    /// let flow = Flow::begin(mint_flow_id(&binding, now, &mut ThreadEntropy)?, now);
+    /// let sealed = ring.seal(&SealRequest::new(flow, b"journal"), &binding, now, &mut ThreadEntropy)?;
     ///
     /// let claims = ring.open(&sealed.token, &binding, now)?;
     /// assert_eq!(claims.flow, flow);
@@ -52,7 +53,7 @@ impl Keyring {
     /// ```
     pub fn seal(
         &self,
-        draft: &Draft<'_>,
+        draft: &SealRequest<'_>,
         binding: &Binding,
         now: UnixMillis,
         entropy: &mut dyn Entropy,
@@ -66,7 +67,7 @@ impl Keyring {
     /// Seals a payload that is known to fit.
     pub(crate) fn issue(
         &self,
-        draft: &Draft<'_>,
+        draft: &SealRequest<'_>,
         carried: Carried<'_>,
         binding: &Binding,
         now: UnixMillis,
@@ -79,7 +80,7 @@ impl Keyring {
         }
         let round_ends_at = draft.lifetimes.round_end(now);
         let header = Header { key_id: key.id() };
-        let inside = Inside {
+        let plaintext = Plaintext {
             flow: draft.flow,
             issued_at: now,
             round_ends_at,
@@ -87,19 +88,83 @@ impl Keyring {
             binding: binding.seal(subkeys.binding()),
             is_spilled: matches!(carried, Carried::Spilled(_)),
         };
-        let bytes = encrypt(subkeys, header, binding.realm(), &inside, carried, entropy)?;
+        let bytes = encrypt(
+            subkeys,
+            header,
+            binding.realm(),
+            &plaintext,
+            carried,
+            entropy,
+        )?;
         Ok(Sealed {
             token: spell(&bytes),
             key_id: key.id(),
             expires_at: round_ends_at.min(flow_ends_at),
-            is_heavy: draft.payload.len() > draft.budget.warn,
+            over_warn_budget: draft.payload.len() > draft.budget.warn,
         })
+    }
+}
+
+impl Keyring {
+    /// Seals `draft`, putting a payload over [`Budget::refuse`] into `spill`
+    /// and only its name and key into the token.
+    ///
+    /// Everything but the store's part is done before this returns.
+    ///
+    /// [`Budget::refuse`]: crate::Budget::refuse
+    ///
+    /// # Errors
+    ///
+    /// As [`seal`](Self::seal), and if the store does not take the payload.
+    ///
+    /// # Cancel safety
+    ///
+    /// A future dropped early may leave a blob that no token names; it expires.
+    pub fn seal_or_spill<'s>(
+        &self,
+        draft: &SealRequest<'_>,
+        binding: &Binding,
+        now: UnixMillis,
+        entropy: &mut dyn Entropy,
+        spill: &'s dyn Spill,
+    ) -> impl Future<Output = Result<Sealed, SealError>> + Send + use<'s> {
+        let prepared = self.prepare(draft, binding, now, entropy);
+        async move {
+            let (sealed, blob) = prepared?;
+            if let Some(Blob { id, bytes }) = blob {
+                let put = spill.put(id, bytes, sealed.expires_at);
+                put.await.map_err(SealError::Spill)?;
+            }
+            Ok(sealed)
+        }
+    }
+
+    fn prepare(
+        &self,
+        draft: &SealRequest<'_>,
+        binding: &Binding,
+        now: UnixMillis,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(Sealed, Option<Blob>), SealError> {
+        if draft.fits_a_token() {
+            let sealed = self.seal(draft, binding, now, entropy)?;
+            return Ok((sealed, None));
+        }
+        let limit = draft.budget.spill.min(MAX_SPILL);
+        if draft.payload.len() > limit {
+            return Err(draft.over_budget(limit).into());
+        }
+        let (_, keys) = self.minting(now).ok_or(SealError::NoActiveKey(now))?;
+        let (spilled, blob) = Spilled::encrypt(keys, draft.flow.id, draft.payload, entropy)?;
+        let ticket = spilled.to_bytes();
+        let sealed = self.issue(draft, Carried::Spilled(&*ticket), binding, now, entropy)?;
+        Ok((sealed, Some(blob)))
     }
 }
 
 /// What is to be sealed.
 #[derive(Clone, Copy)]
-pub struct Draft<'a> {
+pub struct SealRequest<'a> {
     pub(crate) flow: Flow,
     pub(crate) payload: &'a [u8],
     pub(crate) lifetimes: Lifetimes,
@@ -107,7 +172,7 @@ pub struct Draft<'a> {
     parts: Option<&'a dyn Fn() -> Vec<Part>>,
 }
 
-impl<'a> Draft<'a> {
+impl<'a> SealRequest<'a> {
     /// `payload` for the next round of `flow`, with the default lifetimes and
     /// budget.
     pub fn new(flow: Flow, payload: &'a [u8]) -> Self {
@@ -155,9 +220,9 @@ impl<'a> Draft<'a> {
     }
 }
 
-impl fmt::Debug for Draft<'_> {
+impl fmt::Debug for SealRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Draft")
+        f.debug_struct("SealRequest")
             .field("flow", &self.flow)
             .field("len", &self.payload.len())
             .finish_non_exhaustive()
@@ -168,14 +233,14 @@ impl fmt::Debug for Draft<'_> {
 #[derive(Clone, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Sealed {
-    /// What the client carries. It does not belong into a log.
+    /// Token for the client. It does not belong into a log.
     pub token: String,
     /// The key it was minted with.
     pub key_id: KeyId,
     /// When it is no longer accepted.
     pub expires_at: UnixMillis,
-    /// Whether the payload is larger than [`Budget::warn`].
-    pub is_heavy: bool,
+    /// `true` if the payload is larger than [`Budget::warn`].
+    pub over_warn_budget: bool,
 }
 
 impl fmt::Debug for Sealed {
@@ -220,7 +285,7 @@ fn encrypt(
     keys: &Subkeys,
     header: Header,
     realm: &[u8; DIGEST_LEN],
-    inside: &Inside,
+    plaintext: &Plaintext,
     carried: Carried<'_>,
     entropy: &mut dyn Entropy,
 ) -> Result<Vec<u8>, EntropyError> {
@@ -229,7 +294,7 @@ fn encrypt(
     let mut bytes = Vec::with_capacity(size);
     bytes.extend_from_slice(&header.to_bytes());
     bytes.extend_from_slice(&[0; NONCE_LEN]);
-    bytes.extend_from_slice(&inside.to_bytes(payload.len()));
+    bytes.extend_from_slice(&plaintext.to_bytes(payload.len()));
     bytes.extend_from_slice(payload);
     bytes.resize(size - TAG_LEN, 0);
     let (start, plaintext) = bytes.split_at_mut(v1::BODY_AT);
@@ -238,7 +303,7 @@ fn encrypt(
     let associated = header.associated_data(realm);
     let (beginning, iv) = v1::split_nonce(nonce);
     let key = keys.token_key(beginning);
-    let tag = cipher::encrypt(Once { key: &key, iv }, &associated, plaintext);
+    let tag = cipher::encrypt(SingleUseKey { key: &key, iv }, &associated, plaintext);
     bytes.extend_from_slice(&tag);
     Ok(bytes)
 }

@@ -1,16 +1,17 @@
 //! A key ring that can be replaced while requests are being served.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use sterna_types::UnixMillis;
 use zeroize::Zeroizing;
 
 use crate::key::{Key, KeyId};
 use crate::key_text::KeyTextError;
 use crate::keyring::Keyring;
-use crate::time::UnixMillis;
 
 /// The ring a server uses at the moment.
 ///
@@ -63,6 +64,12 @@ impl SharedKeyring {
             current: RwLock::new(Arc::new(read(&path, now)?)),
             path: Some(path),
         })
+    }
+
+    /// The file that reloads read; `None` for a ring that came from elsewhere.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
     }
 
     /// The ring to serve a request with.
@@ -118,7 +125,10 @@ impl Reloaded {
 }
 
 /// Why a key file was not taken over.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` says it in words with its cause, because that is what a `main`
+/// prints that returns it.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ReloadError {
     /// The file holds keys, but none that could seal now.
@@ -145,6 +155,32 @@ pub enum ReloadError {
         /// Where it is wrong, and how.
         source: KeyTextError,
     },
+}
+
+impl fmt::Debug for ReloadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = match self {
+            Self::NoActiveKey { path, .. } | Self::Read { path, .. } | Self::Text { path, .. } => {
+                path.display()
+            }
+        };
+        match self {
+            Self::NoActiveKey { .. } => {
+                write!(
+                    f,
+                    "{self}; add a key that is, with `sterna keys rotate {path}`"
+                )
+            }
+            Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                write!(
+                    f,
+                    "{self}: {source}; make one with `sterna keys new {path}`"
+                )
+            }
+            Self::Read { source, .. } => write!(f, "{self}: {source}"),
+            Self::Text { source, .. } => write!(f, "{self}: {source}"),
+        }
+    }
 }
 
 fn read(path: &Path, now: UnixMillis) -> Result<Keyring, ReloadError> {

@@ -1,25 +1,21 @@
 //! Payloads too large for a token, encrypted and put elsewhere.
 
 use std::fmt;
+use std::ops::Deref;
 
 use ring::digest::{SHA256, digest};
+use sterna_types::{BlobId, FlowId};
 use zeroize::Zeroizing;
 
-use crate::binding::Binding;
-use crate::blob::{BlobError, BlobId, Spill};
-use crate::cipher::{self, KEY_LEN, ONLY_IV, Once, TAG_LEN};
-use crate::claims::Payload;
+use crate::blob::{BlobError, Spill};
+use crate::cipher::{self, KEY_LEN, ONLY_IV, SingleUseKey, TAG_LEN};
 use crate::digest::DIGEST_LEN;
 use crate::entropy::{Entropy, EntropyError};
-use crate::flow::FlowId;
-use crate::keyring::Keyring;
-use crate::open::OpenError;
+use crate::open_error::OpenError;
 use crate::padding::padded_len;
-use crate::seal::{Carried, Draft, SealError, Sealed};
 use crate::subkeys::{Subkeys, prf};
-use crate::time::UnixMillis;
 
-/// Why a payload could not be had although its token is authentic.
+/// Reason why the payload of an authentic token could not be loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -35,81 +31,43 @@ pub enum LoadError {
     Store(#[from] BlobError),
 }
 
-impl Keyring {
-    /// Seals `draft`, putting a payload over [`Budget::refuse`] into `spill`
-    /// and only its name and key into the token.
-    ///
-    /// Everything but the store's part is done before this returns.
-    ///
-    /// [`Budget::refuse`]: crate::Budget::refuse
-    ///
-    /// # Errors
-    ///
-    /// As [`seal`](Self::seal), and if the store does not take the payload.
-    ///
-    /// # Cancel safety
-    ///
-    /// A future dropped early may leave a blob that no token names; it expires.
-    pub fn seal_or_spill<'s>(
-        &self,
-        draft: &Draft<'_>,
-        binding: &Binding,
-        now: UnixMillis,
-        entropy: &mut dyn Entropy,
-        spill: &'s dyn Spill,
-    ) -> impl Future<Output = Result<Sealed, SealError>> + Send + use<'s> {
-        let prepared = self.prepare(draft, binding, now, entropy);
-        async move {
-            let (sealed, blob) = prepared?;
-            if let Some(Blob { id, bytes }) = blob {
-                let put = spill.put(id, bytes, sealed.expires_at);
-                put.await.map_err(SealError::Spill)?;
-            }
-            Ok(sealed)
-        }
+/// Encrypted payload, for the blob store.
+pub(crate) struct Blob {
+    pub(crate) id: BlobId,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// SHA-256 of a blob, which the token carries.
+#[derive(Clone, Copy, PartialEq)]
+struct BlobDigest([u8; DIGEST_LEN]);
+
+impl BlobDigest {
+    fn of(blob: &[u8]) -> Self {
+        let mut bytes = [0; DIGEST_LEN];
+        bytes.copy_from_slice(digest(&SHA256, blob).as_ref());
+        Self(bytes)
     }
 
-    fn prepare(
-        &self,
-        draft: &Draft<'_>,
-        binding: &Binding,
-        now: UnixMillis,
-        entropy: &mut dyn Entropy,
-    ) -> Result<(Sealed, Option<Blob>), SealError> {
-        if draft.fits_a_token() {
-            let sealed = self.seal(draft, binding, now, entropy)?;
-            return Ok((sealed, None));
-        }
-        let limit = draft.budget.spill.min(MAX_SPILL);
-        if draft.payload.len() > limit {
-            return Err(draft.over_budget(limit).into());
-        }
-        let (_, keys) = self.minting(now).ok_or(SealError::NoActiveKey(now))?;
-        let (spilled, blob) = Spilled::encrypt(keys, draft.flow.id, draft.payload, entropy)?;
-        let ticket = spilled.to_bytes();
-        let sealed = self.issue(draft, Carried::Spilled(&*ticket), binding, now, entropy)?;
-        Ok((sealed, Some(blob)))
+    /// The first half: enough for two blobs not to meet by chance. A blob that
+    /// was put under the id by another writer does not have the digest.
+    fn id(self) -> BlobId {
+        let (halves, _) = self.0.as_chunks();
+        BlobId::from_bytes(halves[0])
     }
 }
 
-/// What the blob store gets.
-struct Blob {
-    id: BlobId,
-    bytes: Vec<u8>,
-}
-
-/// A payload that is in a blob store: its name, its key and its length.
+/// A payload that is in a blob store: its digest, its key and its length.
 pub struct Spilled {
     flow: FlowId,
-    blob: BlobId,
+    digest: BlobDigest,
     key: Zeroizing<[u8; KEY_LEN]>,
     len: u32,
 }
 
 impl Spilled {
-    /// The name of the blob.
+    /// Id of the blob in the store.
     pub fn blob_id(&self) -> BlobId {
-        self.blob
+        self.digest.id()
     }
 
     /// The length of the payload, not of the blob.
@@ -121,7 +79,7 @@ impl Spilled {
     ///
     /// Like a nonce, the key depends on what it encrypts, so a generator that
     /// repeats itself does not make it encrypt two things.
-    fn encrypt(
+    pub(crate) fn encrypt(
         keys: &Subkeys,
         flow: FlowId,
         payload: &[u8],
@@ -130,7 +88,7 @@ impl Spilled {
         let mut input = Zeroizing::new([0; KEY_LEN + 16 + DIGEST_LEN]);
         let (random, rest) = input.split_at_mut(KEY_LEN);
         entropy.fill(random)?;
-        rest[..16].copy_from_slice(&flow.to_bytes());
+        rest[..16].copy_from_slice(flow.as_bytes());
         rest[16..].copy_from_slice(digest(&SHA256, payload).as_ref());
         let key = Zeroizing::new(prf(keys.blob(), &*input));
 
@@ -141,12 +99,13 @@ impl Spilled {
         bytes.resize(size - TAG_LEN, 0);
         let tag = cipher::encrypt(once(&key), &associated_data(flow), &mut bytes[1..]);
         bytes.extend_from_slice(&tag);
-        let id = BlobId::of(&bytes);
+        let digest = BlobDigest::of(&bytes);
+        let id = digest.id();
 
         let len = u32::try_from(payload.len()).expect("at most MAX_SPILL");
         let spilled = Self {
             flow,
-            blob: id,
+            digest,
             key,
             len,
         };
@@ -155,9 +114,9 @@ impl Spilled {
 
     pub(crate) async fn fetch(self, spill: &dyn Spill) -> Result<Payload, LoadError> {
         let size = blob_size(self.payload_len());
-        let blob = spill.get(self.blob, size).await?;
+        let blob = spill.get(self.blob_id(), size).await?;
         let mut blob = blob.ok_or(OpenError::BlobGone)?;
-        if blob.len() != size || BlobId::of(&blob) != self.blob {
+        if blob.len() != size || BlobDigest::of(&blob) != self.digest {
             return Err(OpenError::BlobAltered.into());
         }
         if blob.first() != Some(&VERSION) {
@@ -170,21 +129,21 @@ impl Spilled {
     }
 
     /// What the token carries: the blob's name, its key, the payload's length.
-    fn to_bytes(&self) -> Zeroizing<[u8; SPILLED_LEN]> {
+    pub(crate) fn to_bytes(&self) -> Zeroizing<[u8; SPILLED_LEN]> {
         let mut bytes = Zeroizing::new([0; SPILLED_LEN]);
-        bytes[..DIGEST_LEN].copy_from_slice(&self.blob.to_bytes());
+        bytes[..DIGEST_LEN].copy_from_slice(&self.digest.0);
         bytes[DIGEST_LEN..SPILLED_LEN - 4].copy_from_slice(&*self.key);
         bytes[SPILLED_LEN - 4..].copy_from_slice(&self.len.to_be_bytes());
         bytes
     }
 
     pub(crate) fn read(bytes: &[u8], flow: FlowId) -> Option<Self> {
-        let (blob, rest) = bytes.split_first_chunk()?;
+        let (digest, rest) = bytes.split_first_chunk()?;
         let (key, rest) = rest.split_first_chunk()?;
         let len = u32::from_be_bytes(*rest.as_array()?);
         Some(Self {
             flow,
-            blob: BlobId::from_bytes(*blob),
+            digest: BlobDigest(*digest),
             key: Zeroizing::new(*key),
             len,
         })
@@ -194,20 +153,52 @@ impl Spilled {
 impl fmt::Debug for Spilled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Spilled")
-            .field("blob", &self.blob)
+            .field("blob", &self.blob_id())
             .field("len", &self.len)
             .finish_non_exhaustive()
     }
 }
 
+/// The bytes that were sealed, still in the buffer they were decrypted in.
+#[derive(Clone, Eq, PartialEq)]
+pub struct Payload {
+    buffer: Vec<u8>,
+    start: usize,
+}
+
+impl Payload {
+    /// What stands in `buffer` from `start` on.
+    pub(crate) fn new(buffer: Vec<u8>, start: usize) -> Self {
+        debug_assert!(
+            start <= buffer.len(),
+            "a payload begins plaintext its buffer"
+        );
+        Self { buffer, start }
+    }
+}
+
+impl Deref for Payload {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.buffer.get(self.start..).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Payload({} bytes)", self.len())
+    }
+}
+
 /// A key for this blob alone.
-fn once(key: &[u8; KEY_LEN]) -> Once<'_> {
-    Once { key, iv: ONLY_IV }
+fn once(key: &[u8; KEY_LEN]) -> SingleUseKey<'_> {
+    SingleUseKey { key, iv: ONLY_IV }
 }
 
 fn associated_data(flow: FlowId) -> [u8; 30] {
     let mut data = *b"sterna blob v1................";
-    data[14..].copy_from_slice(&flow.to_bytes());
+    data[14..].copy_from_slice(flow.as_bytes());
     data
 }
 
@@ -221,7 +212,7 @@ const VERSION: u8 = 1;
 const SPILLED_LEN: usize = DIGEST_LEN + KEY_LEN + 4;
 
 /// Keeps every length in 32 bits, whatever the budget says.
-const MAX_SPILL: usize = 1 << 30;
+pub(crate) const MAX_SPILL: usize = 1 << 30;
 
 #[cfg(test)]
 mod tests {
@@ -230,6 +221,8 @@ mod tests {
     use futures::executor::block_on;
 
     use super::*;
+    use sterna_types::UnixMillis;
+
     use crate::blob::BlobFuture;
     use crate::entropy::ThreadEntropy;
     use crate::secret::SecretKey;
@@ -275,7 +268,7 @@ mod tests {
     fn a_blob_of_a_later_version_is_not_guessed_at() {
         let (mut ticket, mut blob) = spilled();
         blob[0] = VERSION + 1;
-        ticket.blob = BlobId::of(&blob);
+        ticket.digest = BlobDigest::of(&blob);
         assert_eq!(refused(ticket, blob), OpenError::Unreadable);
     }
 

@@ -10,7 +10,6 @@ use zeroize::Zeroizing;
 
 use crate::cipher::{IV_LEN, KEY_LEN};
 use crate::hedge::HedgeKey;
-use crate::key::KeyId;
 use crate::keyed::{KeyStream, SecretSum};
 use crate::secret::SecretKey;
 
@@ -85,10 +84,11 @@ pub(crate) fn prf(key: &hmac::Key, input: &[u8]) -> [u8; KEY_LEN] {
     output
 }
 
-pub(crate) fn key_id(secret: &SecretKey) -> KeyId {
+/// Bytes of the public id of a key.
+pub(crate) fn key_id(secret: &SecretKey) -> [u8; 4] {
     let mut id = [0; 4];
     fill(&extract(secret), "key id", &mut id);
-    KeyId::from_bytes(id)
+    id
 }
 
 fn extract(secret: &SecretKey) -> Prk {

@@ -6,14 +6,15 @@
 //! plaintext claims[78] payload zeros
 //! ```
 
+use sterna_types::{FlowId, UnixMillis};
+
 use crate::binding::{BindingSeal, MARK_LEN, SEAL_LEN};
 use crate::cipher::{self, IV_LEN};
 use crate::digest::DIGEST_LEN;
-use crate::flow::{Flow, FlowId};
+use crate::flow::Flow;
 use crate::hedge::NONCE_LEN;
 use crate::key::KeyId;
 use crate::padding::padded_len;
-use crate::time::UnixMillis;
 
 pub(crate) const PREFIX: &str = "s1.";
 
@@ -92,7 +93,7 @@ pub(crate) fn split_nonce(nonce: [u8; NONCE_LEN]) -> ([u8; IV_LEN], [u8; IV_LEN]
 }
 
 /// What stands before the payload inside a token.
-pub(crate) struct Inside {
+pub(crate) struct Plaintext {
     pub(crate) flow: Flow,
     pub(crate) issued_at: UnixMillis,
     pub(crate) round_ends_at: UnixMillis,
@@ -104,12 +105,12 @@ pub(crate) struct Inside {
 const SPILLED: u8 = 1;
 const NAMED: u8 = 2;
 
-impl Inside {
+impl Plaintext {
     /// Writes the claims before a payload of this length, at most 16 MiB.
     pub(crate) fn to_bytes(&self, payload_len: usize) -> [u8; CLAIMS_LEN] {
         let mut bytes = [0; CLAIMS_LEN];
         let mut fields = FieldsMut(&mut bytes);
-        fields.put(self.flow.id.to_bytes());
+        fields.put(*self.flow.id.as_bytes());
         fields.put_time(self.flow.started_at);
         fields.put_time(self.issued_at);
         fields.put_time(self.round_ends_at);
@@ -149,7 +150,7 @@ impl Inside {
         }
         let mut flow = Flow::begin(id, started_at);
         flow.round = round;
-        let inside = Self {
+        let plaintext = Self {
             flow,
             issued_at,
             round_ends_at,
@@ -157,7 +158,7 @@ impl Inside {
             binding,
             is_spilled: flags & SPILLED != 0,
         };
-        Some((inside, payload_len))
+        Some((plaintext, payload_len))
     }
 }
 
@@ -189,7 +190,7 @@ impl Fields<'_> {
 
     fn time(&mut self) -> Option<UnixMillis> {
         let [a, b, c, d, e, f] = self.take()?;
-        Some(UnixMillis::new(u64::from_be_bytes([
+        Some(UnixMillis::new(i64::from_be_bytes([
             0, 0, a, b, c, d, e, f,
         ])))
     }
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
 
     fn claims(payload_len: usize) -> [u8; CLAIMS_LEN] {
-        let inside = Inside {
+        let plaintext = Plaintext {
             flow: Flow::begin(FlowId::from_bytes([1; 16]), UnixMillis::MAX),
             issued_at: UnixMillis::MIN,
             round_ends_at: UnixMillis::new(2),
@@ -213,34 +214,34 @@ mod tests {
             },
             is_spilled: true,
         };
-        inside.to_bytes(payload_len)
+        plaintext.to_bytes(payload_len)
     }
 
     #[test]
     fn claims_survive_being_written_and_read() {
         let bytes = [&claims(3)[..], b"abc", &[0; 10]].concat();
-        let (inside, payload_len) = Inside::read(&bytes).unwrap();
+        let (plaintext, payload_len) = Plaintext::read(&bytes).unwrap();
         assert_eq!(payload_len, 3);
-        assert_eq!(inside.to_bytes(3), bytes[..CLAIMS_LEN]);
-        assert!(inside.is_spilled && inside.binding.is_named);
-        assert_eq!(inside.flow.started_at, UnixMillis::MAX);
+        assert_eq!(plaintext.to_bytes(3), bytes[..CLAIMS_LEN]);
+        assert!(plaintext.is_spilled && plaintext.binding.is_named);
+        assert_eq!(plaintext.flow.started_at, UnixMillis::MAX);
     }
 
     #[test]
     fn a_payload_may_go_to_the_end() {
         let bytes = [&claims(3)[..], b"abc"].concat();
-        let (_, payload_len) = Inside::read(&bytes).unwrap();
+        let (_, payload_len) = Plaintext::read(&bytes).unwrap();
         assert_eq!(payload_len, 3);
     }
 
     #[test]
     fn claims_that_do_not_add_up_are_not_read() {
         let short = &claims(0)[..CLAIMS_LEN - 1];
-        assert!(Inside::read(short).is_none());
+        assert!(Plaintext::read(short).is_none());
         let too_long = [&claims(4)[..], b"abc"].concat();
-        assert!(Inside::read(&too_long).is_none());
+        assert!(Plaintext::read(&too_long).is_none());
         let mut unknown_flag = claims(0);
         unknown_flag[42] |= 4;
-        assert!(Inside::read(&unknown_flag).is_none());
+        assert!(Plaintext::read(&unknown_flag).is_none());
     }
 }

@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use sterna_http::clock;
 use sterna_protocol::result::Outcome;
 
 use crate::call::{Place, Request};
 use crate::core::Core;
-use crate::edge::clock;
 use crate::failure::Failure;
 use crate::handler::RequestError;
 use crate::rounds::Target;

@@ -4,18 +4,21 @@ use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use sterna_flow::{Engine, Limits};
+use sterna_http::Shutdown;
+use sterna_http::auth::Gate;
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::meta::ResultMeta;
 use sterna_seal::{Budget, Lifetimes, Realm, SharedKeyring};
 
 use crate::around::Around;
-use crate::auth::Gate;
 use crate::changes::Changes;
-use crate::edge::Shutdown;
+use crate::failure::Failure;
+use crate::handler::RequestError;
 use crate::legacy::Desk;
 use crate::offer::{Extensions, Offers};
 use crate::server::{Profile, Shown};
@@ -41,6 +44,8 @@ pub(crate) struct Core {
     pub(crate) keys: Arc<SharedKeyring>,
     pub(crate) realm: Realm,
     pub(crate) lifetimes: Lifetimes,
+    /// Time for which the id of a session is good.
+    pub(crate) session_lifetime: Duration,
     pub(crate) reload_keys: Duration,
     pub(crate) budget: Budget,
     pub(crate) engine: Arc<Engine>,
@@ -57,6 +62,7 @@ pub(crate) struct Core {
     /// Which build this is, so that a flow knows whether another one began it.
     pub(crate) build: [u8; 8],
     pub(crate) overloaded: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+    pub(crate) mistakes: Arc<MistakesShown>,
     pub(crate) changes: Changes,
     pub(crate) states: Arc<States>,
     pub(crate) gate: Gate,
@@ -99,6 +105,18 @@ impl Core {
     }
 }
 
+impl Core {
+    /// The failure of a call that a mistake of the author ends. The log has been
+    /// told; a client sees the text in development alone.
+    pub(crate) fn mistaken(&self, mistake: impl fmt::Display) -> Failure {
+        if self.mistakes.to_clients() {
+            Failure::Handler(RequestError::internal(mistake.to_string()))
+        } else {
+            Failure::Internal
+        }
+    }
+}
+
 impl fmt::Debug for Core {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Core")
@@ -106,6 +124,39 @@ impl fmt::Debug for Core {
             .field("keys", &self.keys)
             .finish_non_exhaustive()
     }
+}
+
+/// Whether clients see mistakes of the author.
+#[derive(Debug)]
+pub(crate) struct MistakesShown(AtomicU8);
+
+impl MistakesShown {
+    /// Shown to no client until one is on this machine.
+    pub(crate) fn to_none() -> Self {
+        Self(AtomicU8::new(0))
+    }
+
+    pub(crate) fn to_all() -> Self {
+        Self(AtomicU8::new(Self::NEAR))
+    }
+
+    /// The server is reached from this machine.
+    pub(crate) fn is_near(&self) {
+        self.0.fetch_max(Self::NEAR, Ordering::Relaxed);
+    }
+
+    /// The server may be reached from elsewhere too, so no client sees them
+    /// from here on.
+    pub(crate) fn is_far(&self) {
+        self.0.fetch_max(Self::FAR, Ordering::Relaxed);
+    }
+
+    fn to_clients(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == Self::NEAR
+    }
+
+    const NEAR: u8 = 1;
+    const FAR: u8 = 2;
 }
 
 /// What an author gave the server for its handlers, one value of a type.

@@ -25,6 +25,7 @@
 //! async fn main() -> Result<(), StartError> {
 //!     Server::new("deployer", env!("CARGO_PKG_VERSION"))
 //!         .tool("deploy", "Deploys a service after asking", deploy)
+//!         .log_to_stderr()
 //!         .serve("127.0.0.1:8080")
 //!         .await
 //! }
@@ -33,7 +34,7 @@
 //! - [`Server`] is put together from tools, prompts and resources; [`Cx`] is
 //!   what a handler asks with; [`Tool::low_level`] hands out the wire itself.
 //! - [`Service`] has been checked, and serves or goes into a tower stack.
-//! - [`auth`] says who may call, [`edge`] how the server meets the network,
+//! - [`auth`] says who may call, [`http`] how the server meets the network,
 //!   [`Around`] sees every round.
 //!
 //! Addresses, keys, limits, health and what operators see are described in
@@ -43,7 +44,6 @@ mod server;
 
 mod call;
 mod cx;
-mod form;
 mod handler;
 mod offer;
 
@@ -52,28 +52,32 @@ mod changes;
 mod core;
 mod current;
 mod failure;
+mod flow_ids;
 mod legacy;
 mod modern;
 mod rounds;
 mod stdio;
 mod tasks;
 mod telemetry;
+mod wording;
 
-pub mod auth;
-pub mod edge;
 pub mod flows;
+pub mod http;
+
+pub use sterna_form::NotAForm;
+pub use sterna_http::auth;
 
 pub use around::{Around, RoundEnd, RoundSeen};
-pub use call::{Answers, Call, Request};
+pub use call::{Answers, Call, Request, form_schema};
 pub use changes::{Changes, Edit};
 pub use cx::{Ask, Cx, Refused, Script};
-pub use form::NotAForm;
+pub use flow_ids::by_flow_ids;
 pub use handler::{
     IntoPromptResult, IntoResourceResult, IntoToolResult, Json, RequestError, ToolError,
 };
 pub use offer::{Extension, Offer, Prompt, Resource, ResourceTemplate, Tool, Typed, Uri};
 pub use rounds::{SealedState, StateContent};
-pub use server::{BuildError, Mcp, Server, ServerConfig, Service, StartError};
+pub use server::{BuildError, Mcp, Server, ServerConfig, Service, ShowMistakes, StartError};
 pub use tasks::{TaskConfig, TaskMode};
 pub use telemetry::TraceContext;
 

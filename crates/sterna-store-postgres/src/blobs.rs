@@ -28,7 +28,7 @@ impl Blobs for PostgresStore {
         let channel = self.schema().as_str().to_owned();
         Box::pin(async move {
             self.run(PostBlob { put, channel }).await?;
-            self.bell.ring_for_blob(id);
+            self.wakeups.send_for_blob(id);
             Ok(())
         })
     }

@@ -66,6 +66,8 @@ enum Judgement {
     Damaged,
     Denied,
     Full,
+    /// The server has no database of the configured name.
+    NoDatabase,
     /// The server or the way to it is gone.
     Lost,
     Slow,
@@ -89,8 +91,17 @@ impl Judgement {
             Self::Full => {
                 Error::new(ErrorKind::Full, "the database has no room left").with_code("MR0704")
             }
-            Self::Lost => Error::new(ErrorKind::Unavailable, "the database cannot be reached")
-                .with_code("MR0707"),
+            Self::NoDatabase => Error::new(
+                ErrorKind::Denied,
+                "the server has no database of the configured name, check `dbname` or create it",
+            )
+            .with_code("MR0705"),
+            Self::Lost => Error::new(
+                ErrorKind::Unavailable,
+                "the database cannot be reached, \
+                 check that it runs and that the connection string has its host and port",
+            )
+            .with_code("MR0707"),
             Self::Slow => too_slow(),
             Self::Unexpected => Error::new(
                 ErrorKind::Internal,
@@ -129,8 +140,8 @@ fn judge(error: &tokio_postgres::Error) -> Judgement {
         }
         &SqlState::INVALID_PASSWORD
         | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION
-        | &SqlState::INVALID_CATALOG_NAME
         | &SqlState::INSUFFICIENT_PRIVILEGE => Judgement::Denied,
+        &SqlState::INVALID_CATALOG_NAME => Judgement::NoDatabase,
         &SqlState::UNDEFINED_TABLE
         | &SqlState::UNDEFINED_COLUMN
         | &SqlState::INVALID_SCHEMA_NAME => Judgement::Unmigrated,
@@ -159,6 +170,14 @@ fn io_error(error: &tokio_postgres::Error) -> Option<&std::io::Error> {
         cause = error.source();
     }
     None
+}
+
+/// The store was closed in the middle of a call.
+pub(crate) fn cut_off() -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        "the store was closed before the call ended",
+    )
 }
 
 /// No connection could be had.

@@ -1,28 +1,22 @@
 //! The ledger in a database.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use sterna_store::{
-    BoxFuture, Claimant, Effect, Entered, Error, Ledger, OnceClaim, Round, RoundEntry,
+    BoxFuture, Claimant, Effect, EffectClaim, Error, Ledger, OnceClaim, Round, RoundClaim,
+    RoundEntry,
 };
 
 use crate::PostgresStore;
 use crate::rows::effect::{ClaimOnce, SettleOnce, SweepLedger};
-use crate::rows::round::{EnterRound, LeaveRound};
+use crate::rows::round::{CompleteRound, EnterRound};
 
 impl Ledger for PostgresStore {
     fn claim_once(
         &self,
         effect: Effect,
-        claimant: Claimant,
-        ttl: Duration,
+        claim: EffectClaim,
     ) -> BoxFuture<'_, Result<OnceClaim, Error>> {
-        self.run(ClaimOnce {
-            effect,
-            claimant,
-            ttl,
-        })
+        self.run(ClaimOnce { effect, claim })
     }
 
     fn settle_once(
@@ -42,17 +36,17 @@ impl Ledger for PostgresStore {
         &self,
         round: Round,
         entry: RoundEntry,
-    ) -> BoxFuture<'_, Result<Entered, Error>> {
+    ) -> BoxFuture<'_, Result<RoundClaim, Error>> {
         self.run(EnterRound { round, entry })
     }
 
-    fn leave_round(
+    fn complete_round(
         &self,
         round: Round,
         claimant: Claimant,
         response: Bytes,
     ) -> BoxFuture<'_, Result<(), Error>> {
-        self.run(LeaveRound {
+        self.run(CompleteRound {
             round,
             claimant,
             response,

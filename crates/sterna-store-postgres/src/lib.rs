@@ -45,6 +45,7 @@
 //! twice is written once.
 
 mod blobs;
+mod call;
 mod config;
 mod error;
 mod ledger;
@@ -58,5 +59,4 @@ mod store;
 mod tasks;
 
 pub use config::{Config, Hints, Migrate, Schema, Trust};
-pub use migrate::migrate;
-pub use store::PostgresStore;
+pub use store::{PostgresStore, migrate};

@@ -7,19 +7,19 @@ use std::str::FromStr;
 use std::task::{Poll, ready};
 use std::time::Duration;
 
-use sterna_store::{Backoff, Bell, BlobId, Error, ParseIdError, TaskId};
+use sterna_store::{Backoff, BlobId, Error, ParseIdError, TaskId, WakeupSender};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tokio_postgres::AsyncMessage;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::pool::tls;
-use crate::store::random;
+use crate::session::random;
 use crate::{Config, Hints};
 
-/// Starts to ring `bell` whenever the database says so. The listener ends with
+/// Starts to ring `wakeups` whenever the database says so. The listener ends with
 /// the set that is returned.
-pub(crate) fn start(config: &Config, bell: &Bell) -> Result<JoinSet<()>, Error> {
+pub(crate) fn start(config: &Config, wakeups: &WakeupSender) -> Result<JoinSet<()>, Error> {
     let mut tasks = JoinSet::new();
     let server = match &config.hints {
         Hints::Off => return Ok(tasks),
@@ -28,13 +28,16 @@ pub(crate) fn start(config: &Config, bell: &Bell) -> Result<JoinSet<()>, Error> 
     };
     let tls = tls(server)?;
     let command = format!("LISTEN {}", config.schema.as_str());
-    let (server, bell) = (server.server.clone(), bell.clone());
+    let (server, wakeups) = (server.server.clone(), wakeups.clone());
     tasks.spawn(async move {
         // A hint may be missed, so a connection that is lost is nothing to
         // report: workers poll all the time.
         let mut backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(30));
         loop {
-            if listen(&server, tls.clone(), &command, &bell).await.is_ok() {
+            if listen(&server, tls.clone(), &command, &wakeups)
+                .await
+                .is_ok()
+            {
                 backoff.reset();
             }
             sleep(backoff.pause(random())).await;
@@ -48,7 +51,7 @@ async fn listen(
     server: &tokio_postgres::Config,
     tls: MakeRustlsConnect,
     command: &str,
-    bell: &Bell,
+    wakeups: &WakeupSender,
 ) -> Result<(), tokio_postgres::Error> {
     let (client, mut connection) = server.connect(tls).await?;
     let mut subscribe = pin!(client.batch_execute(command));
@@ -64,8 +67,8 @@ async fn listen(
             match ready!(connection.poll_message(cx)) {
                 Some(Ok(AsyncMessage::Notification(notice))) => {
                     match notice.payload().parse() {
-                        Ok(Hint::Blob(blob)) => bell.ring_for_blob(blob),
-                        Ok(Hint::Task(task)) => bell.ring(task),
+                        Ok(Hint::Blob(blob)) => wakeups.send_for_blob(blob),
+                        Ok(Hint::Task(task)) => wakeups.send(task),
                         // Of another version, which says more than we know.
                         Err(_) => {}
                     }

@@ -4,42 +4,21 @@ use std::time::Duration;
 
 use sterna_store::{Error, ErrorKind};
 
+use crate::Schema;
 use crate::error::Failure;
 use crate::rows::Operation;
 use crate::session::Session;
 use crate::statement::Statement;
-use crate::{Config, Hints, Migrate, PostgresStore, Schema};
 
 /// Every version's changes, in order. What stands here is never edited.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001.sql")];
-
-/// Brings the tables to the version that this program knows, and does nothing
-/// else. For a role that may create tables, when the program itself may not.
-///
-/// # Errors
-///
-/// As [`PostgresStore::connect`].
-pub async fn migrate(mut config: Config) -> Result<(), Error> {
-    config.migrate = Migrate::OnConnect;
-    config.hints = Hints::Off;
-    config.connections = 1;
-    PostgresStore::connect(config).await.map(drop)
-}
-
-/// Makes sure that the tables are the ones this program knows.
-pub(crate) async fn prepare(store: &PostgresStore, migrate: Migrate) -> Result<(), Error> {
-    let schema = || store.schema().clone();
-    let found = store.run(Find(schema())).await?;
-    match (found.cmp(&newest()), migrate) {
-        (std::cmp::Ordering::Equal, _) => Ok(()),
-        (std::cmp::Ordering::Greater, _) => Err(newer(found)),
-        (std::cmp::Ordering::Less, Migrate::Never) => Err(older(found)),
-        (std::cmp::Ordering::Less, Migrate::OnConnect) => store.run(Apply(schema())).await,
-    }
-}
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001.sql"),
+    include_str!("../migrations/0002.sql"),
+    include_str!("../migrations/0003.sql"),
+];
 
 /// Finds out which version the tables have; 0 if there are none.
-struct Find(Schema);
+pub(crate) struct Find(pub(crate) Schema);
 
 impl Operation for Find {
     type Output = i64;
@@ -50,7 +29,7 @@ impl Operation for Find {
 }
 
 /// Applies the changes that are missing.
-struct Apply(Schema);
+pub(crate) struct Apply(pub(crate) Schema);
 
 impl Operation for Apply {
     type Output = ();
@@ -113,11 +92,11 @@ async fn version(session: &Session<'_>, schema: &Schema) -> Result<i64, Failure>
     Ok(rows.first().map_or(0, |row| row.get(0)))
 }
 
-fn newest() -> i64 {
+pub(crate) fn newest() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
-fn newer(found: i64) -> Error {
+pub(crate) fn newer(found: i64) -> Error {
     let newest = newest();
     Error::new(
         ErrorKind::Incompatible,
@@ -129,7 +108,7 @@ fn newer(found: i64) -> Error {
     .with_code("MR0701")
 }
 
-fn older(found: i64) -> Error {
+pub(crate) fn older(found: i64) -> Error {
     let newest = newest();
     Error::new(
         ErrorKind::Incompatible,

@@ -1,6 +1,7 @@
 //! One try of one call, on one connection.
 
 use std::future::poll_fn;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
@@ -132,4 +133,9 @@ async fn pipeline(
     })
     .await;
     done.into_iter().flatten().collect()
+}
+
+/// Number that differs between instances, to spread their retries.
+pub(crate) fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
 }

@@ -1,20 +1,19 @@
 //! The store and its life.
 
+use std::cmp::Ordering;
 use std::fmt;
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use deadpool_postgres::Pool;
-use sterna_store::{Backoff, Bell, BoxFuture, Error};
+use sterna_store::{BoxFuture, Error, WakeupSender};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
 
-use crate::error::{Failure, no_connection, too_slow};
-use crate::migrate::prepare;
+use crate::call::Caller;
+use crate::error::cut_off;
+use crate::migrate::{Apply, Find, newer, newest, older};
 use crate::pool::pool;
 use crate::rows::Operation;
-use crate::session::Session;
-use crate::{Config, Schema, listen};
+use crate::{Config, Hints, Migrate, Schema, listen};
 
 /// A store in a schema of a PostgreSQL database, for a fleet.
 ///
@@ -33,11 +32,15 @@ use crate::{Config, Schema, listen};
 /// # }
 /// ```
 pub struct PostgresStore {
-    pool: Pool,
-    schema: Schema,
-    limit: Duration,
-    attempts: u32,
-    pub(crate) bell: Bell,
+    caller: Arc<Caller>,
+    /// The calls that are under way.
+    ///
+    /// Each runs in a task of its own. A caller that has begun a call and then
+    /// waits for something else would otherwise hold a connection, and the row
+    /// lock of an open transaction, for as long as that takes; if it waits for
+    /// another call on the same row, for ever.
+    calls: Mutex<JoinSet<()>>,
+    pub(crate) wakeups: WakeupSender,
     /// Ends with the store.
     _listener: JoinSet<()>,
 }
@@ -53,68 +56,76 @@ impl PostgresStore {
     /// migrate them. [`Error::code`] names the page that says what to do.
     pub async fn connect(config: Config) -> Result<Self, Error> {
         let pool = pool(&config)?;
-        let bell = Bell::default();
+        let wakeups = WakeupSender::default();
         let store = Self {
-            _listener: listen::start(&config, &bell)?,
-            pool,
-            schema: config.schema.clone(),
-            limit: config.limit,
-            attempts: config.attempts,
-            bell,
+            _listener: listen::start(&config, &wakeups)?,
+            caller: Arc::new(Caller {
+                pool,
+                schema: config.schema.clone(),
+                limit: config.limit,
+                attempts: config.attempts,
+            }),
+            calls: Mutex::default(),
+            wakeups,
         };
-        prepare(&store, config.migrate).await?;
+        store.prepare(config.migrate).await?;
         Ok(store)
     }
 
+    /// Makes sure that the tables have the version that this program knows.
+    async fn prepare(&self, migrate: Migrate) -> Result<(), Error> {
+        let found = self.run(Find(self.schema().clone())).await?;
+        match (found.cmp(&newest()), migrate) {
+            (Ordering::Equal, _) => Ok(()),
+            (Ordering::Greater, _) => Err(newer(found)),
+            (Ordering::Less, Migrate::Never) => Err(older(found)),
+            (Ordering::Less, Migrate::OnConnect) => self.run(Apply(self.schema().clone())).await,
+        }
+    }
+
     /// Does `operation`, more than once if it must.
+    ///
+    /// What has been sent to the database is driven to its end, whether or not
+    /// the future is polled or dropped meanwhile.
     pub(crate) fn run<O: Operation + 'static>(
         &self,
         operation: O,
     ) -> BoxFuture<'_, Result<O::Output, Error>> {
         Box::pin(async move {
-            let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(5));
-            let mut attempt = 1;
-            loop {
-                match self.attempt(&operation).await {
-                    Ok(output) => return Ok(output),
-                    Err(failure) if attempt < self.attempts && failure.is_passing() => {
-                        attempt += 1;
-                        sleep(backoff.pause(random())).await;
-                    }
-                    Err(failure) => return Err(failure.into()),
-                }
+            let (tell, told) = oneshot::channel();
+            let caller = Arc::clone(&self.caller);
+            {
+                let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+                while calls.try_join_next().is_some() {}
+                calls.spawn(async move { caller.call(&operation, tell).await });
             }
+            told.await.unwrap_or_else(|_| Err(cut_off()))
         })
     }
 
-    async fn attempt<O: Operation>(&self, operation: &O) -> Result<O::Output, Failure> {
-        let connection = self.pool.get().await.map_err(no_connection)?;
-        let session = Session::new(connection, &self.schema);
-        let attempt = timeout(operation.limit(self.limit), async {
-            let result = operation.run(&session).await;
-            if !result.as_ref().is_err_and(Failure::is_fatal) {
-                session.give_back().await;
-            }
-            result
-        });
-        attempt.await.unwrap_or_else(|_| Err(too_slow().into()))
-    }
-
     pub(crate) fn schema(&self) -> &Schema {
-        &self.schema
+        &self.caller.schema
     }
 }
 
 impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresStore")
-            .field("schema", &self.schema)
-            .field("connections", &self.pool.status())
+            .field("schema", self.schema())
+            .field("connections", &self.caller.pool.status())
             .finish_non_exhaustive()
     }
 }
 
-/// Anything that differs between instances.
-pub(crate) fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
+/// Brings the tables to the version that this program knows, and does nothing
+/// else. For a role that may create tables, when the program itself may not.
+///
+/// # Errors
+///
+/// As [`PostgresStore::connect`].
+pub async fn migrate(mut config: Config) -> Result<(), Error> {
+    config.migrate = Migrate::OnConnect;
+    config.hints = Hints::Off;
+    config.connections = 1;
+    PostgresStore::connect(config).await.map(drop)
 }

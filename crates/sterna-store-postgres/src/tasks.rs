@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use sterna_store::{
-    Answer, Answered, BoxFuture, Claim, Claimed, Commit, Error, Lease, Listing, NewTask, News,
-    Outcome, Page, Principal, Rest, Rested, Status, Summary, Sweep, Swept, Task, TaskId, Tasks,
-    Wakeups,
+    Answer, Answered, BoxFuture, Claim, Claimed, Commit, Error, Lease, Listing, NewTask, Outcome,
+    Owner, Page, Passivated, Passivation, Status, Summary, Sweep, Swept, Task, TaskId, TaskUpdate,
+    Tasks, Wakeups,
 };
 
 use crate::PostgresStore;
 use crate::rows::answer::Tell;
 use crate::rows::claim::Renew;
 use crate::rows::commit::{Append, Passivate};
+use crate::rows::damage::Damage;
 use crate::rows::end::{Cancel, Finish};
 use crate::rows::read::{List, Read};
 
@@ -20,17 +21,17 @@ impl Tasks for PostgresStore {
         self.run(task)
     }
 
-    fn read(&self, caller: Principal, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>> {
+    fn read(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>> {
         self.run(Read { caller, task })
     }
 
-    fn list(&self, caller: Principal, page: Page) -> BoxFuture<'_, Result<Listing, Error>> {
+    fn list(&self, caller: Owner, page: Page) -> BoxFuture<'_, Result<Listing, Error>> {
         self.run(List { caller, page })
     }
 
     fn answer(
         &self,
-        caller: Principal,
+        caller: Owner,
         task: TaskId,
         answers: Vec<Answer>,
     ) -> BoxFuture<'_, Result<Option<Answered>, Error>> {
@@ -43,17 +44,13 @@ impl Tasks for PostgresStore {
             });
             let answered = answered.await?;
             if answered.is_some_and(|answered| answered.accepted > 0) {
-                self.bell.ring(task);
+                self.wakeups.send(task);
             }
             Ok(answered)
         })
     }
 
-    fn cancel(
-        &self,
-        caller: Principal,
-        task: TaskId,
-    ) -> BoxFuture<'_, Result<Option<Status>, Error>> {
+    fn cancel(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Status>, Error>> {
         Box::pin(async move {
             let status = self.run(Cancel {
                 caller,
@@ -62,21 +59,25 @@ impl Tasks for PostgresStore {
             });
             let status = status.await?;
             if status == Some(Status::Cancelled) {
-                self.bell.ring(task);
+                self.wakeups.send(task);
             }
             Ok(status)
         })
     }
 
     fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Vec<Claimed>, Error>> {
-        self.run(claim)
+        Box::pin(async move {
+            let (claimed, damages) = self.run(claim).await?;
+            damages.iter().for_each(Damage::report);
+            Ok(claimed)
+        })
     }
 
-    fn renew(&self, lease: Lease, length: Duration) -> BoxFuture<'_, Result<News, Error>> {
+    fn renew(&self, lease: Lease, length: Duration) -> BoxFuture<'_, Result<TaskUpdate, Error>> {
         self.run(Renew { lease, length })
     }
 
-    fn append(&self, lease: Lease, commit: Commit) -> BoxFuture<'_, Result<News, Error>> {
+    fn append(&self, lease: Lease, commit: Commit) -> BoxFuture<'_, Result<TaskUpdate, Error>> {
         self.run(Append { lease, commit })
     }
 
@@ -84,8 +85,8 @@ impl Tasks for PostgresStore {
         &self,
         lease: Lease,
         commit: Commit,
-        rest: Rest,
-    ) -> BoxFuture<'_, Result<Rested, Error>> {
+        rest: Passivation,
+    ) -> BoxFuture<'_, Result<Passivated, Error>> {
         self.run(Passivate {
             lease,
             commit,
@@ -98,10 +99,14 @@ impl Tasks for PostgresStore {
     }
 
     fn sweep_tasks(&self, sweep: Sweep) -> BoxFuture<'_, Result<Swept, Error>> {
-        self.run(sweep)
+        Box::pin(async move {
+            let (swept, damages) = self.run(sweep).await?;
+            damages.iter().for_each(Damage::report);
+            Ok(swept)
+        })
     }
 
     fn wakeups(&self) -> Wakeups {
-        self.bell.listen()
+        self.wakeups.listen()
     }
 }

@@ -30,7 +30,7 @@ impl Blobs for SqliteStore {
     ) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(async move {
             self.put_blob(id, value, ttl).await?;
-            self.bell.ring_for_blob(id);
+            self.wakeups.send_for_blob(id);
             Ok(())
         })
     }

@@ -6,7 +6,12 @@ use sterna_store::{Error, ErrorKind};
 /// Says what `error` means for whoever called the store.
 pub(crate) fn explain(error: rusqlite::Error) -> Error {
     let (kind, code, message) = match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
+        // The locking protocol fails when many processes recover a WAL at once.
+        Some(
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::FileLockingProtocolFailed,
+        ) => (
             ErrorKind::Unavailable,
             Some("MR0703"),
             "another process has kept the database locked",

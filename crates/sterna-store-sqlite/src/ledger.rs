@@ -1,10 +1,11 @@
 //! The ledger in a file.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use sterna_store::{
-    BoxFuture, Claimant, Effect, Entered, Error, Ledger, OnceClaim, Round, RoundEntry,
+    BoxFuture, Claimant, Effect, EffectClaim, Error, Ledger, OnceClaim, Round, RoundClaim,
+    RoundEntry,
 };
 
 use crate::SqliteStore;
@@ -15,12 +16,11 @@ impl Ledger for SqliteStore {
     fn claim_once(
         &self,
         effect: Effect,
-        claimant: Claimant,
-        ttl: Duration,
+        claim: EffectClaim,
     ) -> BoxFuture<'_, Result<OnceClaim, Error>> {
         self.write
             .call(Durability::Machine, move |connection, now| {
-                rows::effect::claim(connection, &effect, claimant, ttl, now)
+                rows::effect::claim(connection, &effect, &claim, now)
             })
     }
 
@@ -40,14 +40,16 @@ impl Ledger for SqliteStore {
         &self,
         round: Round,
         entry: RoundEntry,
-    ) -> BoxFuture<'_, Result<Entered, Error>> {
+    ) -> BoxFuture<'_, Result<RoundClaim, Error>> {
+        let clock = Arc::clone(&self.clock);
         self.write
             .call(Durability::Machine, move |connection, now| {
-                rows::round::enter(connection, round, &entry, now)
+                let leases = clock.for_leases(now, entry.length);
+                rows::round::enter(connection, round, &entry, now, leases)
             })
     }
 
-    fn leave_round(
+    fn complete_round(
         &self,
         round: Round,
         claimant: Claimant,

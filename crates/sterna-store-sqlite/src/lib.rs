@@ -5,7 +5,7 @@
 //! may open the same file; leases and fences keep them apart.
 //!
 //! ```
-//! use sterna_store::{FlowId, Name, NewTask, Principal, Status, TaskId, Tasks};
+//! use sterna_store::{FlowId, Name, NewTask, Owner, Status, TaskId, Tasks};
 //! use sterna_store_sqlite::{Config, SqliteStore};
 //!
 //! #[tokio::main]
@@ -14,7 +14,7 @@
 //!     let file = folder.path().join("tasks.db");
 //!     // In earnest both ids are random, and the server makes them.
 //!     let (id, flow) = (TaskId::from_bytes([7; 16]), FlowId::from_bytes([9; 16]));
-//!     let alice = Principal::from_digest([1; 32]);
+//!     let alice = Owner::from_digest([1; 32]);
 //!
 //!     let store = SqliteStore::open(&file, Config::default())?;
 //!     let task = NewTask::new(id, alice, flow, Name::new("deploy")?, "{}".into());
@@ -42,6 +42,7 @@
 //! `rusqlite` from 0.37 to 0.39, which link the same library as `sqlx` 0.9.
 
 mod blobs;
+mod clock;
 mod config;
 mod error;
 mod ledger;

@@ -1,10 +1,12 @@
 //! Opening a file.
 
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
+use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
-use sterna_store::{Error, ErrorKind};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use sterna_store::{Backoff, Error, ErrorKind};
 
 use crate::Config;
 use crate::error::explain;
@@ -15,9 +17,7 @@ pub(crate) fn writer(path: &Path, config: &Config) -> Result<Connection, Error> 
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, config)?;
     // Asking for WAL on a file that cannot be written succeeds and leaves the
     // mode as it was.
-    let mode: String = connection
-        .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
-        .map_err(explain)?;
+    let mode = switch_to_wal(&connection, config.busy).map_err(explain)?;
     if mode != "wal" {
         return Err(Error::new(
             ErrorKind::Denied,
@@ -36,6 +36,47 @@ pub(crate) fn writer(path: &Path, config: &Config) -> Result<Connection, Error> 
         limit(&connection, bytes).map_err(explain)?;
     }
     Ok(connection)
+}
+
+/// Switches the file to WAL mode and returns the mode it is in.
+///
+/// The switch upgrades a read lock to an exclusive one. SQLite calls no busy
+/// handler for an upgrade, because two connections that upgrade at once would
+/// wait for each other. It answers `SQLITE_BUSY` and drops its lock, so the
+/// statement is repeated here until `busy` has passed.
+fn switch_to_wal(connection: &Connection, busy: Duration) -> Result<String, rusqlite::Error> {
+    // All the waiting is done here: the handler would add to it.
+    connection.busy_timeout(Duration::ZERO)?;
+    let mut backoff = Backoff::new(Duration::from_millis(2), Duration::from_millis(50));
+    let mut waited = Duration::ZERO;
+    let switched = loop {
+        let mode = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0));
+        if waited >= busy || !is_busy(&mode) {
+            break mode;
+        }
+        // Processes that start at once must not try again at once.
+        let pause = backoff.pause(RandomState::new().hash_one(()));
+        let pause = pause.min(busy - waited);
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "SQLite has no way to wait for this lock, and the caller opens the file on its own thread"
+        )]
+        std::thread::sleep(pause);
+        waited += pause;
+    };
+    connection.busy_timeout(busy)?;
+    switched
+}
+
+fn is_busy<T>(result: &Result<T, rusqlite::Error>) -> bool {
+    let code = result
+        .as_ref()
+        .err()
+        .and_then(|error| error.sqlite_error_code());
+    matches!(
+        code,
+        Some(ErrorCode::DatabaseBusy | ErrorCode::FileLockingProtocolFailed)
+    )
 }
 
 /// SQLite counts pages, and never less than there are.

@@ -6,7 +6,11 @@ use sterna_store::{Error, ErrorKind};
 use crate::error::explain;
 
 /// Every version's changes, in order. What stands here is never edited.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001.sql"),
+    include_str!("../migrations/0002.sql"),
+    include_str!("../migrations/0003.sql"),
+];
 
 /// Brings the tables to the version that this program knows.
 ///

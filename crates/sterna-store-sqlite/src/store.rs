@@ -2,14 +2,17 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
-use sterna_store::{Bell, Error, ErrorKind};
+use sterna_store::{Error, ErrorKind, UnixMillis, WakeupSender};
 use tokio::sync::oneshot;
 
 use crate::Config;
+use crate::clock::Clock;
 use crate::open::{reader, writer};
 use crate::schema::migrate;
-use crate::thread::{Access, Hand, start};
+use crate::thread::{Access, ConnectionHandle, start};
 
 /// A store in one file, for any number of processes on one machine.
 ///
@@ -40,9 +43,10 @@ use crate::thread::{Access, Hand, start};
 /// # }
 /// ```
 pub struct SqliteStore {
-    pub(crate) write: Hand,
-    pub(crate) read: Hand,
-    pub(crate) bell: Bell,
+    pub(crate) write: ConnectionHandle,
+    pub(crate) read: ConnectionHandle,
+    pub(crate) wakeups: WakeupSender,
+    pub(crate) clock: Arc<Clock>,
     closed: [oneshot::Receiver<()>; 2],
 }
 
@@ -60,21 +64,43 @@ impl SqliteStore {
     /// if another process keeps it locked. [`Error::code`] names the page that
     /// says what to do.
     pub fn open(path: impl AsRef<Path>, config: Config) -> Result<Self, Error> {
-        let path = path.as_ref();
+        Self::start(path.as_ref(), config, Clock::system())
+    }
+
+    /// As [`open`](Self::open), on clocks that a test moves: `wall` is the time
+    /// of day, which an operator may set, and `steady` the time since some moment.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_by_clocks(
+        path: impl AsRef<Path>,
+        config: Config,
+        wall: impl Fn() -> UnixMillis + Send + Sync + 'static,
+        steady: impl Fn() -> Duration + Send + Sync + 'static,
+    ) -> Result<Self, Error> {
+        Self::start(path.as_ref(), config, Clock::new(wall, steady))
+    }
+
+    fn start(path: &Path, config: Config, clock: Clock) -> Result<Self, Error> {
+        let clock = Arc::new(clock);
         let mut connection = writer(path, &config)?;
         migrate(&mut connection)?;
         let reading = reader(path, &config)?;
         let no_thread = |error: std::io::Error| {
             Error::new(ErrorKind::Unavailable, "the system has no thread left").because(error)
         };
-        let (write, writer_closed) =
-            start(connection, Access::Write, config.queue, config.batch).map_err(no_thread)?;
-        let (read, reader_closed) =
-            start(reading, Access::Read, config.queue, config.batch).map_err(no_thread)?;
+        let thread = |connection, access| {
+            let clock = Arc::clone(&clock);
+            start(connection, access, config.queue, config.batch, clock).map_err(no_thread)
+        };
+        let (write, writer_closed) = thread(connection, Access::Write)?;
+        let (read, reader_closed) = thread(reading, Access::Read)?;
         Ok(Self {
             write,
             read,
-            bell: Bell::default(),
+            wakeups: WakeupSender::default(),
+            clock,
             closed: [reader_closed, writer_closed],
         })
     }

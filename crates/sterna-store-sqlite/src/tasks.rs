@@ -1,15 +1,17 @@
 //! Tasks in a file.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sterna_store::{
-    Answer, Answered, BoxFuture, Claim, Claimed, Commit, Error, Lease, Listing, NewTask, News,
-    Outcome, Page, Principal, Rest, Rested, Status, Summary, Sweep, Swept, Task, TaskId, Tasks,
-    Wakeups,
+    Answer, Answered, BoxFuture, Claim, Claimed, Commit, Error, Lease, Listing, NewTask, Outcome,
+    Owner, Page, Passivated, Passivation, Status, Summary, Sweep, Swept, Task, TaskId, TaskUpdate,
+    Tasks, Wakeups,
 };
 
 use crate::SqliteStore;
 use crate::rows;
+use crate::rows::damage::Damage;
 use crate::thread::Durability;
 
 impl Tasks for SqliteStore {
@@ -20,13 +22,13 @@ impl Tasks for SqliteStore {
             })
     }
 
-    fn read(&self, caller: Principal, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>> {
+    fn read(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>> {
         self.read.call(Durability::Process, move |connection, _| {
             rows::read::read(connection, caller, task)
         })
     }
 
-    fn list(&self, caller: Principal, page: Page) -> BoxFuture<'_, Result<Listing, Error>> {
+    fn list(&self, caller: Owner, page: Page) -> BoxFuture<'_, Result<Listing, Error>> {
         self.read.call(Durability::Process, move |connection, _| {
             rows::read::list(connection, caller, page)
         })
@@ -34,7 +36,7 @@ impl Tasks for SqliteStore {
 
     fn answer(
         &self,
-        caller: Principal,
+        caller: Owner,
         task: TaskId,
         answers: Vec<Answer>,
     ) -> BoxFuture<'_, Result<Option<Answered>, Error>> {
@@ -46,17 +48,13 @@ impl Tasks for SqliteStore {
                 });
             let answered = answered.await?;
             if answered.is_some_and(|answered| answered.accepted > 0) {
-                self.bell.ring(task);
+                self.wakeups.send(task);
             }
             Ok(answered)
         })
     }
 
-    fn cancel(
-        &self,
-        caller: Principal,
-        task: TaskId,
-    ) -> BoxFuture<'_, Result<Option<Status>, Error>> {
+    fn cancel(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Status>, Error>> {
         Box::pin(async move {
             let status = self
                 .write
@@ -65,27 +63,35 @@ impl Tasks for SqliteStore {
                 });
             let status = status.await?;
             if status == Some(Status::Cancelled) {
-                self.bell.ring(task);
+                self.wakeups.send(task);
             }
             Ok(status)
         })
     }
 
     fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Vec<Claimed>, Error>> {
-        self.write
-            .call(Durability::Process, move |connection, now| {
-                rows::claim::claim(connection, &claim, now)
-            })
+        let clock = Arc::clone(&self.clock);
+        Box::pin(async move {
+            let claimed = self
+                .write
+                .call(Durability::Process, move |connection, now| {
+                    let leases = clock.for_leases(now, claim.length);
+                    rows::claim::claim(connection, &claim, now, leases)
+                });
+            let (claimed, damages) = claimed.await?;
+            damages.iter().for_each(Damage::report);
+            Ok(claimed)
+        })
     }
 
-    fn renew(&self, lease: Lease, length: Duration) -> BoxFuture<'_, Result<News, Error>> {
+    fn renew(&self, lease: Lease, length: Duration) -> BoxFuture<'_, Result<TaskUpdate, Error>> {
         self.write
             .call(Durability::Process, move |connection, now| {
                 rows::claim::renew(connection, lease, length, now)
             })
     }
 
-    fn append(&self, lease: Lease, commit: Commit) -> BoxFuture<'_, Result<News, Error>> {
+    fn append(&self, lease: Lease, commit: Commit) -> BoxFuture<'_, Result<TaskUpdate, Error>> {
         let durability = durability(&commit);
         self.write.call(durability, move |connection, now| {
             rows::commit::append(connection, lease, &commit, now)
@@ -96,8 +102,8 @@ impl Tasks for SqliteStore {
         &self,
         lease: Lease,
         commit: Commit,
-        rest: Rest,
-    ) -> BoxFuture<'_, Result<Rested, Error>> {
+        rest: Passivation,
+    ) -> BoxFuture<'_, Result<Passivated, Error>> {
         let durability = durability(&commit);
         self.write.call(durability, move |connection, now| {
             rows::commit::passivate(connection, lease, &commit, rest, now)
@@ -112,14 +118,20 @@ impl Tasks for SqliteStore {
     }
 
     fn sweep_tasks(&self, sweep: Sweep) -> BoxFuture<'_, Result<Swept, Error>> {
-        self.write
-            .call(Durability::Machine, move |connection, now| {
-                rows::end::sweep(connection, &sweep, now)
-            })
+        Box::pin(async move {
+            let swept = self
+                .write
+                .call(Durability::Machine, move |connection, now| {
+                    rows::end::sweep(connection, &sweep, now)
+                });
+            let (swept, damages) = swept.await?;
+            damages.iter().for_each(Damage::report);
+            Ok(swept)
+        })
     }
 
     fn wakeups(&self) -> Wakeups {
-        self.bell.listen()
+        self.wakeups.listen()
     }
 }
 

@@ -1,20 +1,48 @@
 //! Threads that own a connection, so that no async caller waits on a disk.
 
+use std::pin::pin;
+use std::sync::Arc;
 use std::{slice, thread};
 
 use rusqlite::Connection;
 use sterna_store::{BoxFuture, Error, ErrorKind, UnixMillis};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{Notify, mpsc, oneshot};
 
+use crate::clock::Clock;
 use crate::error::{again, explain, stopped};
 
-/// The way to a thread.
+/// Handle to the thread that owns a connection.
 #[derive(Clone, Debug)]
-pub(crate) struct Hand {
+pub(crate) struct ConnectionHandle {
     jobs: mpsc::Sender<Job>,
+    room: Arc<QueueSpace>,
 }
 
-impl Hand {
+/// Notifies all waiting callers when the queue has space for jobs.
+///
+/// No place is kept for a particular caller: one that is not polled would keep
+/// it from the others.
+#[derive(Debug, Default)]
+struct QueueSpace(Notify);
+
+impl QueueSpace {
+    fn notify_all(&self) {
+        self.0.notify_waiters();
+    }
+}
+
+/// Notifies the waiting callers when the thread ends, so that they find the
+/// store closed.
+struct WakeOnDrop(Arc<QueueSpace>);
+
+impl Drop for WakeOnDrop {
+    fn drop(&mut self) {
+        self.0.notify_all();
+    }
+}
+
+impl ConnectionHandle {
     /// Lets the thread do `work` and waits for what comes of it.
     pub(crate) fn call<T: Send + 'static>(
         &self,
@@ -28,10 +56,24 @@ impl Hand {
                 result: None,
                 tell,
             });
-            let job = Job { durability, call };
-            self.jobs.send(job).await.map_err(|_| stopped())?;
+            self.send(Job { durability, call }).await?;
             told.await.map_err(|_| stopped())?
         })
+    }
+
+    /// Waits until there is room for `job`.
+    async fn send(&self, mut job: Job) -> Result<(), Error> {
+        loop {
+            let mut room = pin!(self.room.0.notified());
+            // From here on no ring is missed, so the queue is looked at after it.
+            room.as_mut().enable();
+            job = match self.jobs.try_send(job) {
+                Ok(()) => return Ok(()),
+                Err(TrySendError::Full(job)) => job,
+                Err(TrySendError::Closed(_)) => return Err(stopped()),
+            };
+            room.await;
+        }
     }
 }
 
@@ -53,16 +95,19 @@ pub(crate) enum Access {
 }
 
 /// Starts a thread that does jobs on `connection`, up to `batch` in one
-/// transaction when they come at once, until every [`Hand`] is gone. The
+/// transaction when they come at once, until every [`ConnectionHandle`] is gone. The
 /// receiver hears when the connection is closed.
 pub(crate) fn start(
     connection: Connection,
     access: Access,
     queue: usize,
     batch: usize,
-) -> Result<(Hand, oneshot::Receiver<()>), std::io::Error> {
+    clock: Arc<Clock>,
+) -> Result<(ConnectionHandle, oneshot::Receiver<()>), std::io::Error> {
     let (jobs, waiting) = mpsc::channel(queue.max(1));
     let (closed, heard) = oneshot::channel();
+    let room = Arc::new(QueueSpace::default());
+    let ringing = WakeOnDrop(Arc::clone(&room));
     let name = match access {
         Access::Read => "sterna-sqlite-read",
         Access::Write => "sterna-sqlite-write",
@@ -70,12 +115,17 @@ pub(crate) fn start(
     thread::Builder::new()
         .name(name.to_owned())
         .spawn(move || {
-            serve(&connection, access, waiting, batch.max(1));
+            let thread = Thread {
+                connection: &connection,
+                access,
+                clock: &clock,
+            };
+            thread.serve(waiting, batch.max(1), &ringing.0);
             drop(connection);
             // Nobody waits for it when the store was simply dropped.
             let _ = closed.send(());
         })?;
-    Ok((Hand { jobs }, heard))
+    Ok((ConnectionHandle { jobs, room }, heard))
 }
 
 /// Something to do, and how much it must survive.
@@ -123,27 +173,70 @@ where
     }
 }
 
-fn serve(connection: &Connection, access: Access, mut waiting: mpsc::Receiver<Job>, batch: usize) {
-    let mut synchronous = None;
-    let mut jobs = Vec::with_capacity(batch);
-    while waiting.blocking_recv_many(&mut jobs, batch) > 0 {
-        let needed = jobs.iter().map(|job| job.durability).max();
-        let mut ready = Ok(());
-        if access == Access::Write && needed != synchronous {
-            ready = set_synchronous(connection, needed).map_err(explain);
-            synchronous = needed.filter(|_| ready.is_ok());
+/// What a thread works with.
+struct Thread<'a> {
+    connection: &'a Connection,
+    access: Access,
+    clock: &'a Clock,
+}
+
+impl Thread<'_> {
+    fn serve(&self, mut waiting: mpsc::Receiver<Job>, batch: usize, room: &QueueSpace) {
+        let mut synchronous = None;
+        let mut jobs = Vec::with_capacity(batch);
+        while waiting.blocking_recv_many(&mut jobs, batch) > 0 {
+            room.notify_all();
+            let needed = jobs.iter().map(|job| job.durability).max();
+            let mut ready = Ok(());
+            if self.access == Access::Write && needed != synchronous {
+                ready = set_synchronous(self.connection, needed).map_err(explain);
+                synchronous = needed.filter(|_| ready.is_ok());
+            }
+            let result = ready.and_then(|()| self.transact(&mut jobs));
+            let full = matches!(&result, Err(error) if error.kind() == ErrorKind::Full);
+            for mut job in jobs.drain(..) {
+                let result = match &result {
+                    // Only what does not fit is refused, not its neighbours.
+                    Err(_) if full => self.transact(slice::from_mut(&mut job)),
+                    Err(error) => Err(again(error)),
+                    Ok(()) => Ok(()),
+                };
+                job.call.tell(result);
+            }
         }
-        let result = ready.and_then(|()| transact(connection, access, &mut jobs));
-        let full = matches!(&result, Err(error) if error.kind() == ErrorKind::Full);
-        for mut job in jobs.drain(..) {
-            let result = match &result {
-                // Only what does not fit is refused, not its neighbours.
-                Err(_) if full => transact(connection, access, slice::from_mut(&mut job)),
-                Err(error) => Err(again(error)),
-                Ok(()) => Ok(()),
-            };
-            job.call.tell(result);
+    }
+
+    /// Does `jobs` in one transaction. One that fails is undone and spoils
+    /// nothing for the others.
+    fn transact(&self, jobs: &mut [Job]) -> Result<(), Error> {
+        let result = self.run(jobs);
+        if !self.connection.is_autocommit() {
+            // If even this fails, the next BEGIN fails too and says why.
+            let _ = self.connection.execute_batch("ROLLBACK");
         }
+        result
+    }
+
+    fn run(&self, jobs: &mut [Job]) -> Result<(), Error> {
+        let connection = self.connection;
+        let execute = |sql| connection.execute_batch(sql).map_err(explain);
+        execute(match self.access {
+            Access::Read => "BEGIN",
+            Access::Write => "BEGIN IMMEDIATE",
+        })?;
+        let now = self.clock.now();
+        for job in jobs {
+            execute("SAVEPOINT job")?;
+            if let Some(error) = job.call.run(connection, now) {
+                // A full disk ends the whole transaction, and the other jobs too.
+                if connection.is_autocommit() {
+                    return Err(again(error));
+                }
+                execute("ROLLBACK TO job")?;
+            }
+            execute("RELEASE job")?;
+        }
+        execute("COMMIT")
     }
 }
 
@@ -157,43 +250,4 @@ fn set_synchronous(
         Some(Durability::Machine) => "PRAGMA synchronous = FULL",
         Some(Durability::Process) | None => "PRAGMA synchronous = NORMAL",
     })
-}
-
-/// Does `jobs` in one transaction. One that fails is undone and spoils nothing
-/// for the others.
-fn transact(connection: &Connection, access: Access, jobs: &mut [Job]) -> Result<(), Error> {
-    let result = run(connection, access, jobs);
-    if !connection.is_autocommit() {
-        // If even this fails, the next BEGIN fails too and says why.
-        let _ = connection.execute_batch("ROLLBACK");
-    }
-    result
-}
-
-fn run(connection: &Connection, access: Access, jobs: &mut [Job]) -> Result<(), Error> {
-    let execute = |sql| connection.execute_batch(sql).map_err(explain);
-    execute(match access {
-        Access::Read => "BEGIN",
-        Access::Write => "BEGIN IMMEDIATE",
-    })?;
-    let now = now(connection).map_err(explain)?;
-    for job in jobs {
-        execute("SAVEPOINT job")?;
-        if let Some(error) = job.call.run(connection, now) {
-            // A full disk ends the whole transaction, and the other jobs too.
-            if connection.is_autocommit() {
-                return Err(again(error));
-            }
-            execute("ROLLBACK TO job")?;
-        }
-        execute("RELEASE job")?;
-    }
-    execute("COMMIT")
-}
-
-/// The only clock of the store.
-fn now(connection: &Connection) -> Result<UnixMillis, rusqlite::Error> {
-    connection
-        .prepare_cached("SELECT CAST(round(unixepoch('subsec') * 1000) AS INTEGER)")?
-        .query_row([], |row| row.get(0).map(UnixMillis::new))
 }

@@ -1,6 +1,9 @@
 //! What can go wrong in a store, and who can do something about it.
 
 use std::borrow::Cow;
+use std::error::Error as _;
+use std::fmt;
+use std::pin::Pin;
 
 use thiserror::Error as ThisError;
 
@@ -9,7 +12,10 @@ use thiserror::Error as ThisError;
 /// Nothing of the request has happened, except that after
 /// [`ErrorKind::Unavailable`] it may have: every method can be called again
 /// with the same arguments.
-#[derive(Debug, ThisError)]
+///
+/// Its `Debug` is its text with its code and all causes, so that a `main` that
+/// returns it says what to do.
+#[derive(ThisError)]
 #[error("{message}")]
 pub struct Error {
     kind: ErrorKind,
@@ -53,9 +59,24 @@ impl Error {
         self.code
     }
 
-    /// Who can do something about it. The text is for people and may change.
+    /// Kind of the error: it says who must act. The text is for people and may change.
     pub fn kind(&self) -> ErrorKind {
         self.kind
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(code) = self.code {
+            write!(f, "{code}: ")?;
+        }
+        write!(f, "{self}")?;
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
     }
 }
 
@@ -82,15 +103,30 @@ pub enum ErrorKind {
     Internal,
     /// The program that called: what it asked for has no meaning.
     Misuse,
+    /// The owner of the tasks: too many of them have not ended.
+    Quota,
     /// Nobody: try again in a moment. It may have happened all the same.
     Unavailable,
 }
 
+/// Boxed future of a store's call, so that the traits work as `dyn`.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
 #[cfg(test)]
 mod tests {
-    use std::error::Error as _;
-
     use super::*;
+
+    #[test]
+    fn a_main_that_returns_the_error_prints_its_text_and_all_causes() {
+        let disk = std::io::Error::other("the disk is full");
+        let error = Error::new(ErrorKind::Full, "no room").because(disk);
+        assert_eq!(format!("{error:?}"), "no room: the disk is full");
+        let error = Error::new(ErrorKind::Denied, "no access").because(error);
+        assert_eq!(
+            format!("{:?}", error.with_code("MR0705")),
+            "MR0705: no access: no room: the disk is full"
+        );
+    }
 
     #[test]
     fn an_error_keeps_its_cause_and_its_page() {

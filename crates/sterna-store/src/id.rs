@@ -1,4 +1,4 @@
-//! Names that machines give: tasks, flows, blobs, claims, callers.
+//! Ids of tasks, owners and claims.
 
 use std::fmt;
 use std::str::FromStr;
@@ -39,16 +39,6 @@ id! {
     /// A server without authentication has nothing else to tell callers apart,
     /// so the bits are random and `Debug` shows only the first few of them.
     TaskId
-}
-id! {
-    /// Names one run of a flow, over all its rounds and as a task.
-    ///
-    /// A secret: replayed randomness derives from it.
-    FlowId
-}
-id! {
-    /// Names a blob.
-    BlobId
 }
 id! {
     /// Tells one attempt to claim an effect or a round from another.
@@ -100,15 +90,15 @@ impl ParseIdError {
     }
 }
 
-/// Who a task belongs to: a digest of everything that tells callers apart
-/// (tenant, issuer, subject, client).
+/// Owner of a task: a digest of everything that tells callers apart (realm,
+/// issuer, subject, client).
 ///
-/// The store compares it and never learns what is in it.
+/// A store compares owners and cannot tell who they are.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Principal([u8; 32]);
+pub struct Owner([u8; 32]);
 
-impl Principal {
-    /// Makes a principal of a keyed digest.
+impl Owner {
+    /// Makes an owner of a digest.
     pub const fn from_digest(digest: [u8; 32]) -> Self {
         Self(digest)
     }
@@ -119,9 +109,9 @@ impl Principal {
     }
 }
 
-impl fmt::Debug for Principal {
+impl fmt::Debug for Owner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        short("Principal", &self.0, f)
+        short("Owner", &self.0, f)
     }
 }
 
@@ -160,7 +150,7 @@ mod tests {
     fn a_log_line_does_not_hold_a_whole_id() {
         let id = TaskId::from_bytes([0xab; 16]);
         assert_eq!(format!("{id:?}"), "TaskId(ababab…)");
-        let caller = Principal::from_digest([0xcd; 32]);
-        assert_eq!(format!("{caller:?}"), "Principal(cdcdcd…)");
+        let caller = Owner::from_digest([0xcd; 32]);
+        assert_eq!(format!("{caller:?}"), "Owner(cdcdcd…)");
     }
 }

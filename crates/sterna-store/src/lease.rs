@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::{Answer, Asked, Entry, FlowId, Name, Note, Question, Status, Summary, TaskId};
+use crate::{Answer, Asked, Entry, FlowId, Name, Note, Owner, Question, Status, Summary, TaskId};
 
 /// Counts the claims of a task. A write under an older number is refused, so a
 /// worker that was declared dead and is not can do no harm.
@@ -50,14 +50,20 @@ impl Lease {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Claim {
-    /// What an operator calls the worker.
+    /// Name of the worker, for operators.
     pub worker: Name,
-    /// How long a lease lasts without being renewed.
+    /// Length of a lease that is not renewed.
     pub length: Duration,
-    /// How many tasks to take at most.
+    /// Largest number of tasks to claim.
     pub limit: u32,
     /// Which tasks to take.
     pub targets: Targets,
+    /// The owner that had the last turn. Owners are given workers in turn, and
+    /// the one that follows is next; `None` begins with the first.
+    pub after: Option<Owner>,
+    /// Tasks that the worker has in hand. They are not given to it again, even
+    /// if the store's clock says that their leases have ended.
+    pub held: Vec<TaskId>,
 }
 
 impl Claim {
@@ -68,6 +74,8 @@ impl Claim {
             length,
             limit: 1,
             targets: Targets::Any,
+            after: None,
+            held: Vec::new(),
         }
     }
 }
@@ -86,7 +94,7 @@ pub enum Targets {
 }
 
 impl Targets {
-    /// Whether a task of `target` is wanted.
+    /// Returns `true` if tasks of `target` are wanted.
     pub fn include(&self, target: &Name) -> bool {
         match self {
             Self::Any => true,
@@ -106,11 +114,13 @@ pub struct Claimed {
     pub lease: Lease,
     /// The task.
     pub summary: Summary,
+    /// Its owner.
+    pub owner: Owner,
     /// Its flow.
     pub flow: FlowId,
-    /// What it was created with.
+    /// Request that the task was created with.
     pub request: Bytes,
-    /// What is done, in the order it was done.
+    /// Journal, in the order of its entries.
     pub journal: Vec<Entry>,
     /// Every question it ever asked, in that order.
     pub asked: Vec<Asked>,
@@ -123,10 +133,11 @@ pub struct Claimed {
 
 impl Claimed {
     /// A first try at a task that has done and asked nothing.
-    pub fn new(lease: Lease, summary: Summary, flow: FlowId, request: Bytes) -> Self {
+    pub fn new(lease: Lease, summary: Summary, owner: Owner, flow: FlowId, request: Bytes) -> Self {
         Self {
             lease,
             summary,
+            owner,
             flow,
             request,
             journal: Vec::new(),
@@ -147,8 +158,8 @@ pub struct Commit {
     /// Keys of the answers that have been dealt with. An answer that is not
     /// taken is handed out again.
     pub taken: Vec<Name>,
-    /// All questions that are open from here on; nothing leaves them as they
-    /// are. Questions that are missing here are withdrawn.
+    /// Replaces the set of open questions. `None` leaves it unchanged; `Some`
+    /// withdraws every question that is not listed.
     pub open: Option<Vec<Question>>,
     /// A line for people.
     pub note: Option<Note>,
@@ -177,7 +188,7 @@ impl Commit {
         self
     }
 
-    /// Whether there is nothing to write.
+    /// Returns `true` if there is nothing to write.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -186,14 +197,14 @@ impl Commit {
 /// What a worker should know about the task it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct News {
+pub struct TaskUpdate {
     /// The status. A final one means: stop, undo, finish.
     pub status: Status,
     /// Answers that no worker has taken, in the order they came.
     pub answers: Vec<Answer>,
 }
 
-impl News {
+impl TaskUpdate {
     /// The news that the status is `status` and `answers` wait.
     pub fn new(status: Status, answers: Vec<Answer>) -> Self {
         Self { status, answers }
@@ -203,7 +214,7 @@ impl News {
 /// How a worker gives a task back that is not finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Rest {
+pub enum Passivation {
     /// Until an answer comes or this much time has passed.
     For(Duration),
     /// Until an answer comes.
@@ -218,10 +229,10 @@ pub enum Rest {
 /// What came of giving a task back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Rested {
+pub enum Passivated {
     /// The task came to an end or was answered in the meantime: the lease is
     /// kept, go on.
-    Awake(News),
+    Refused(TaskUpdate),
     /// The lease is given back.
     Parked,
 }

@@ -11,13 +11,10 @@ use crate::{BoxFuture, Claimant, Error, FlowId, Name};
 /// A server without tasks needs only this of a store.
 pub trait Ledger: Send + Sync {
     /// Claims the right to run `effect`, durably, before it runs.
-    ///
-    /// The claim is forgotten after `ttl`: choose one that outlives the flow.
     fn claim_once(
         &self,
         effect: Effect,
-        claimant: Claimant,
-        ttl: Duration,
+        claim: EffectClaim,
     ) -> BoxFuture<'_, Result<OnceClaim, Error>>;
 
     /// Records what came of an effect. The same result again is harmless.
@@ -34,8 +31,11 @@ pub trait Ledger: Send + Sync {
     ) -> BoxFuture<'_, Result<(), Error>>;
 
     /// Asks to answer a round of a flow.
-    fn enter_round(&self, round: Round, entry: RoundEntry)
-    -> BoxFuture<'_, Result<Entered, Error>>;
+    fn enter_round(
+        &self,
+        round: Round,
+        entry: RoundEntry,
+    ) -> BoxFuture<'_, Result<RoundClaim, Error>>;
 
     /// Stores the response of a round, so that the same retry gets it again.
     ///
@@ -43,7 +43,7 @@ pub trait Ledger: Send + Sync {
     ///
     /// `Fenced` if somebody else took the round over: their response counts.
     /// `Conflict` if `claimant` stored another response.
-    fn leave_round(
+    fn complete_round(
         &self,
         round: Round,
         claimant: Claimant,
@@ -72,6 +72,39 @@ impl Effect {
     }
 }
 
+/// One claim of an effect.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct EffectClaim {
+    /// Claimant that wants to run it.
+    pub claimant: Claimant,
+    /// Digests of the answers that led to the effect, as its flow wrote them.
+    ///
+    /// A store does not look into them. It keeps those of the claim that won
+    /// and returns them to every other claim, which compares them with its own.
+    pub answers: Bytes,
+    /// Time for which the claim is kept: longer than the flow can live.
+    pub ttl: Duration,
+}
+
+impl EffectClaim {
+    /// A claim of an effect that no answer led to.
+    pub const fn new(claimant: Claimant, ttl: Duration) -> Self {
+        Self {
+            claimant,
+            answers: Bytes::new(),
+            ttl,
+        }
+    }
+
+    /// The same claim with the answers that led to the effect.
+    #[must_use]
+    pub fn with_answers(mut self, answers: Bytes) -> Self {
+        self.answers = answers;
+        self
+    }
+}
+
 /// What came of claiming an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -81,9 +114,18 @@ pub enum OnceClaim {
     Ambiguous {
         /// How long ago.
         age: Duration,
+        /// The answers of the claim that won. Empty if a release that kept
+        /// none wrote it.
+        answers: Bytes,
     },
-    /// It was run, with this result.
-    Settled(Bytes),
+    /// It was run.
+    Settled {
+        /// The result.
+        result: Bytes,
+        /// The answers of the claim that won. Empty if a release that kept
+        /// none wrote it.
+        answers: Bytes,
+    },
     /// The caller and nobody else may run it.
     Won,
 }
@@ -112,13 +154,13 @@ pub struct RoundEntry {
     /// A digest of everything that makes this retry the same as another: the
     /// answers and the request they belong to.
     pub digest: [u8; 32],
-    /// Who wants to answer it. Entering again with the same one sets the lease
-    /// anew.
+    /// Claimant that wants to answer it. Entering again with the same one renews
+    /// the lease.
     pub claimant: Claimant,
-    /// How long the claimant may be silent before another takes over. Nothing
-    /// lets the round go at once.
+    /// Time after which another claimant may take over. A zero duration releases
+    /// the round immediately.
     pub length: Duration,
-    /// How long the response is kept.
+    /// Time for which the response is kept.
     pub ttl: Duration,
 }
 
@@ -137,7 +179,7 @@ impl RoundEntry {
 /// What came of entering a round.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Entered {
+pub enum RoundClaim {
     /// It was answered: send this again.
     Answered(Bytes),
     /// The same retry is being answered elsewhere, since this long: wait and

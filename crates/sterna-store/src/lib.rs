@@ -28,13 +28,13 @@
 //! use std::time::Duration;
 //! use sterna_store::{
 //!     Answer, Claim, Commit, Entry, FlowId, MemoryLimits, MemoryStore, Name, NewTask, Outcome,
-//!     Principal, Question, Rest, Status, TaskId, Tasks, UnixMillis,
+//!     Owner, Question, Passivation, Status, TaskId, Tasks, UnixMillis,
 //! };
 //!
-//! let store = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+//! let store = MemoryStore::with_clock(MemoryLimits::default(), || UnixMillis::new(0));
 //!
 //! // A client calls a tool. In earnest both ids are random.
-//! let (id, alice) = (TaskId::from_bytes([7; 16]), Principal::from_digest([1; 32]));
+//! let (id, alice) = (TaskId::from_bytes([7; 16]), Owner::from_digest([1; 32]));
 //! let flow = FlowId::from_bytes([9; 16]);
 //! store.create(NewTask::new(id, alice, flow, Name::new("deploy")?, "{}".into())).await?;
 //!
@@ -43,7 +43,7 @@
 //! let claimed = store.claim(wish.clone()).await?.remove(0);
 //! let commit = Commit::of([Entry::new(Name::new("plan")?, "3 hosts".into())])
 //!     .asking([Question::new(Name::new("approval")?, [0; 16], "Deploy to 3 hosts?".into())]);
-//! store.passivate(claimed.lease, commit, Rest::ForAnswers).await?;
+//! store.passivate(claimed.lease, commit, Passivation::ForAnswers).await?;
 //!
 //! // The client looks and answers.
 //! let task = store.read(alice, id).await?.ok_or("no such task")?;
@@ -62,7 +62,6 @@
 //! ```
 
 mod backoff;
-mod blobs;
 mod error;
 mod id;
 mod lease;
@@ -76,7 +75,6 @@ mod sweep;
 mod task;
 mod tasks;
 mod text;
-mod time;
 mod wakeups;
 
 #[cfg(any(test, feature = "contract"))]
@@ -84,19 +82,20 @@ pub mod contract;
 pub mod machine;
 
 pub use backoff::Backoff;
-pub use blobs::Blobs;
-pub use error::{Error, ErrorKind};
-pub use id::{BlobId, Claimant, FlowId, ParseIdError, Principal, TaskId};
-pub use lease::{Claim, Claimed, Commit, Fence, Lease, News, Rest, Rested, Targets};
-pub use ledger::{Effect, Entered, Ledger, OnceClaim, Round, RoundEntry};
+pub use error::{BoxFuture, Error, ErrorKind};
+pub use id::{Claimant, Owner, ParseIdError, TaskId};
+pub use lease::{
+    Claim, Claimed, Commit, Fence, Lease, Passivated, Passivation, Targets, TaskUpdate,
+};
+pub use ledger::{Effect, EffectClaim, Ledger, OnceClaim, Round, RoundClaim, RoundEntry};
 pub use list::{Cursor, Listing, Page};
 pub use memory::{MemoryLimits, MemoryStore};
 pub use question::{Answer, Answered, Asked, Phase, Question};
 pub use status::{Event, Status};
-pub use store::{BoxFuture, Store};
+pub use sterna_types::{BlobId, FlowId, UnixMillis};
+pub use store::{Blobs, Store};
 pub use sweep::{Sweep, Swept};
 pub use task::{Entry, NewTask, Outcome, Summary, Task};
 pub use tasks::Tasks;
 pub use text::{Name, NameError, Note};
-pub use time::UnixMillis;
-pub use wakeups::{Bell, Wakeup, Wakeups};
+pub use wakeups::{Wakeup, WakeupSender, Wakeups};

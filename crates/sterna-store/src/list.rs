@@ -9,9 +9,9 @@ use crate::{ParseIdError, Summary, TaskId, UnixMillis};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Page {
-    /// Where the part before ended.
+    /// End of the page before; `None` for the first page.
     pub after: Option<Cursor>,
-    /// How many tasks to read at most.
+    /// Largest number of tasks to read.
     pub limit: u32,
 }
 
@@ -36,7 +36,7 @@ impl Page {
 pub struct Listing {
     /// The tasks, oldest first.
     pub tasks: Vec<Summary>,
-    /// Where to go on, if there is more.
+    /// Cursor of the next page, if there is one.
     pub next: Option<Cursor>,
 }
 

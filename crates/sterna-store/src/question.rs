@@ -14,7 +14,7 @@ use crate::{Name, Status};
 pub struct Question {
     /// Its name within the task.
     pub key: Name,
-    /// What makes it this question and no other.
+    /// Fingerprint of the question.
     pub fingerprint: [u8; 16],
     /// The request as the client gets it.
     pub request: Bytes,
@@ -37,9 +37,9 @@ impl Question {
 pub struct Asked {
     /// Its name within the task.
     pub key: Name,
-    /// What makes it this question and no other.
+    /// Fingerprint of the question.
     pub fingerprint: [u8; 16],
-    /// How far it has come.
+    /// Phase of the question.
     pub phase: Phase,
 }
 
@@ -111,7 +111,7 @@ impl Answer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Answered {
-    /// How many of them counted.
+    /// Number of answers that counted.
     pub accepted: u32,
     /// The status with them.
     pub status: Status,

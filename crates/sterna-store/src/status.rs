@@ -68,7 +68,7 @@ impl Status {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 
-    /// Whether nothing changes it any more.
+    /// Returns `true` if the status cannot change any more.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }

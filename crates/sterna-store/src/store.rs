@@ -1,15 +1,51 @@
-//! The sum of what a durable server needs.
+//! The store traits as one, and the trait of blobs.
 
-use std::pin::Pin;
+use std::time::Duration;
 
-use crate::{Blobs, Ledger, Tasks};
+use bytes::Bytes;
 
-/// Everything in one place: [`Tasks`], a [`Ledger`] and [`Blobs`].
+use crate::{BlobId, BoxFuture, Error, Ledger, Tasks};
+
+/// Store for everything that a durable server needs: [`Tasks`], a [`Ledger`]
+/// and [`Blobs`].
 ///
-/// Whatever keeps all three is a store. Code that needs less asks for less.
+/// Implemented for every type that has all three. Code that needs less asks for
+/// less.
 pub trait Store: Tasks + Ledger + Blobs {}
 
 impl<S: Tasks + Ledger + Blobs + ?Sized> Store for S {}
 
-/// A future behind a pointer, so that `dyn Store` works.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// Keeps values for a while.
+pub trait Blobs: Send + Sync {
+    /// Keeps `value` under `id` for `ttl`. The same value again is harmless
+    /// and starts its time anew.
+    ///
+    /// # Errors
+    ///
+    /// `Conflict` if the id holds another value, `Full` if there is no room.
+    fn put_blob(&self, id: BlobId, value: Bytes, ttl: Duration)
+    -> BoxFuture<'_, Result<(), Error>>;
+
+    /// Keeps a value as [`put_blob`](Self::put_blob) does, and wakes
+    /// those that wait for it; see [`Wakeup::Blob`](crate::Wakeup::Blob).
+    ///
+    /// A store without wakeups only puts it: those that wait poll for it.
+    ///
+    /// # Errors
+    ///
+    /// As [`put_blob`](Self::put_blob).
+    fn post_blob(
+        &self,
+        id: BlobId,
+        value: Bytes,
+        ttl: Duration,
+    ) -> BoxFuture<'_, Result<(), Error>> {
+        self.put_blob(id, value, ttl)
+    }
+
+    /// The value under `id`, if its time is not up.
+    fn blob(&self, id: BlobId) -> BoxFuture<'_, Result<Option<Bytes>, Error>>;
+
+    /// Deletes up to `limit` blobs whose time is up, and says how many.
+    fn sweep_blobs(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>>;
+}

@@ -10,9 +10,9 @@ use bytes::Bytes;
 pub struct Sweep {
     /// The error a task that ran out of time fails with.
     pub error: Bytes,
-    /// How long the end of a task can be read after its time is up.
+    /// Time for which the end of a task can be read after its expiry.
     pub keep: Duration,
-    /// How many tasks to fail and how many to delete at most.
+    /// Largest number of tasks to fail, and of tasks to delete.
     pub limit: u32,
 }
 

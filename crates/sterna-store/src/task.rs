@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::{Event, FlowId, Name, Note, Principal, Question, Status, TaskId, UnixMillis};
+use crate::{Event, FlowId, Name, Note, Owner, Question, Status, TaskId, UnixMillis};
 
 /// A task that does not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,31 +13,28 @@ pub struct NewTask {
     /// The id, made by the caller so that a lost acknowledgement can be
     /// repeated.
     pub id: TaskId,
-    /// Who may see it.
-    pub principal: Principal,
+    /// Owner, the only caller that may see the task.
+    pub principal: Owner,
     /// The flow it runs.
     pub flow: FlowId,
     /// The tool that runs it, so that a worker claims only what it knows.
     pub target: Name,
     /// Whatever a worker needs to start it.
     pub request: Bytes,
-    /// What the flow did before it became a task.
+    /// Journal of the flow before it became a task.
     pub journal: Vec<Entry>,
-    /// How long it may live, from its creation; nothing means forever.
+    /// Lifetime from creation; `None` means forever.
     pub ttl: Option<Duration>,
     /// A line for people.
     pub note: Option<Note>,
+    /// How many tasks of its owner may be unfinished, this one included; `None`
+    /// for any number.
+    pub quota: Option<u32>,
 }
 
 impl NewTask {
     /// A task with an empty journal that lives forever.
-    pub fn new(
-        id: TaskId,
-        principal: Principal,
-        flow: FlowId,
-        target: Name,
-        request: Bytes,
-    ) -> Self {
+    pub fn new(id: TaskId, principal: Owner, flow: FlowId, target: Name, request: Bytes) -> Self {
         Self {
             id,
             principal,
@@ -47,6 +44,7 @@ impl NewTask {
             journal: Vec::new(),
             ttl: None,
             note: None,
+            quota: None,
         }
     }
 }
@@ -72,6 +70,12 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// A task that cannot be read, as its owner sees it: it has failed, and its
+    /// target is not known.
+    pub fn unreadable(id: TaskId, created_at: UnixMillis) -> Self {
+        Self::new(id, Name::unreadable(), Status::Failed, created_at)
+    }
+
     /// A task that was just created, has no note and lives forever.
     pub fn new(id: TaskId, target: Name, status: Status, created_at: UnixMillis) -> Self {
         Self {
@@ -94,7 +98,7 @@ pub struct Task {
     pub summary: Summary,
     /// The questions that wait for an answer, in the order they were asked.
     pub questions: Vec<Question>,
-    /// How it ended; nothing while it has not, or when it was cancelled.
+    /// Outcome; `None` while the task runs, or if it was cancelled.
     pub outcome: Option<Outcome>,
 }
 
@@ -117,7 +121,7 @@ impl Task {
 pub struct Entry {
     /// Its name within the task.
     pub key: Name,
-    /// What came of it.
+    /// Outcome of the task.
     pub value: Bytes,
 }
 
@@ -141,7 +145,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// What this end does to a status.
+    /// Event that this outcome is for the status.
     pub const fn event(&self) -> Event {
         match self {
             Self::Cancelled => Event::Cancelled,

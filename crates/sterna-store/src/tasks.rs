@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crate::{
-    Answer, Answered, BoxFuture, Claim, Claimed, Commit, Error, Lease, Listing, NewTask, News,
-    Outcome, Page, Principal, Rest, Rested, Status, Summary, Sweep, Swept, Task, TaskId, Wakeups,
+    Answer, Answered, BoxFuture, Claim, Claimed, Commit, Error, Lease, Listing, NewTask, Outcome,
+    Owner, Page, Passivated, Passivation, Status, Summary, Sweep, Swept, Task, TaskId, TaskUpdate,
+    Wakeups,
 };
 
 /// Where tasks live.
@@ -23,7 +24,9 @@ use crate::{
 ///
 /// # Cancel safety
 ///
-/// A dropped call may or may not have happened, as after
+/// A call that has begun keeps no other call waiting, even if its future is
+/// not polled any more: a worker may have to wait for one before it goes on
+/// with the other. A dropped call may or may not have happened, as after
 /// [`ErrorKind::Unavailable`](crate::ErrorKind::Unavailable).
 pub trait Tasks: Send + Sync {
     /// Creates a task and acknowledges it when it is durable.
@@ -34,14 +37,15 @@ pub trait Tasks: Send + Sync {
     /// # Errors
     ///
     /// `Conflict` if the id belongs to somebody else or its journal has two
-    /// values for one key, `Full` if there is no room.
+    /// values for one key, `Full` if there is no room, `Quota` if the owner has
+    /// as many unfinished tasks as [`NewTask::quota`] allows.
     fn create(&self, task: NewTask) -> BoxFuture<'_, Result<Summary, Error>>;
 
     /// Shows a task to its owner, and nothing to anybody else.
-    fn read(&self, caller: Principal, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>>;
+    fn read(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>>;
 
     /// Lists the caller's tasks, oldest first.
-    fn list(&self, caller: Principal, page: Page) -> BoxFuture<'_, Result<Listing, Error>>;
+    fn list(&self, caller: Owner, page: Page) -> BoxFuture<'_, Result<Listing, Error>>;
 
     /// Answers questions of a task and wakes it.
     ///
@@ -49,7 +53,7 @@ pub trait Tasks: Send + Sync {
     /// are ignored, and so is every answer to a task that has ended.
     fn answer(
         &self,
-        caller: Principal,
+        caller: Owner,
         task: TaskId,
         answers: Vec<Answer>,
     ) -> BoxFuture<'_, Result<Option<Answered>, Error>>;
@@ -58,14 +62,14 @@ pub trait Tasks: Send + Sync {
     ///
     /// The status changes at once. A task that has begun goes to a worker once
     /// more, to undo what it did.
-    fn cancel(
-        &self,
-        caller: Principal,
-        task: TaskId,
-    ) -> BoxFuture<'_, Result<Option<Status>, Error>>;
+    fn cancel(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Status>, Error>>;
 
-    /// Takes tasks that want a worker, longest waiting first: new and woken
-    /// ones, timers that have run out, and leases that have.
+    /// Takes tasks that want a worker: new and woken ones, timers that have run
+    /// out, and leases that have.
+    ///
+    /// Owners get their [turn](crate::machine::turns) one after the other, and
+    /// the longest waiting task of an owner goes first. A task that cannot be
+    /// read is set aside: it fails, and the others are taken all the same.
     fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Vec<Claimed>, Error>>;
 
     /// Extends a lease to `length` from now, and tells the news.
@@ -73,7 +77,7 @@ pub trait Tasks: Send + Sync {
     /// # Errors
     ///
     /// `Fenced` if the lease is lost: stop at once.
-    fn renew(&self, lease: Lease, length: Duration) -> BoxFuture<'_, Result<News, Error>>;
+    fn renew(&self, lease: Lease, length: Duration) -> BoxFuture<'_, Result<TaskUpdate, Error>>;
 
     /// Writes progress, and tells the news. Nothing of a commit may be acted
     /// upon before this returns.
@@ -84,7 +88,7 @@ pub trait Tasks: Send + Sync {
     ///
     /// `Fenced` if the lease is lost, `Conflict` if an entry or a question
     /// contradicts an earlier one.
-    fn append(&self, lease: Lease, commit: Commit) -> BoxFuture<'_, Result<News, Error>>;
+    fn append(&self, lease: Lease, commit: Commit) -> BoxFuture<'_, Result<TaskUpdate, Error>>;
 
     /// Writes progress and gives the task back, in one transaction that looks
     /// into the inbox once more: an answer that came in the meantime keeps the
@@ -97,8 +101,8 @@ pub trait Tasks: Send + Sync {
         &self,
         lease: Lease,
         commit: Commit,
-        rest: Rest,
-    ) -> BoxFuture<'_, Result<Rested, Error>>;
+        rest: Passivation,
+    ) -> BoxFuture<'_, Result<Passivated, Error>>;
 
     /// Ends a task, and shows the status it is in then: one that was cancelled
     /// or ran out of time keeps that end.

@@ -34,6 +34,11 @@ impl Name {
         }
     }
 
+    /// The name of a tool whose name cannot be read.
+    pub(crate) fn unreadable() -> Self {
+        Self("unreadable".to_owned())
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0

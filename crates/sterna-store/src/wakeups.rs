@@ -15,7 +15,7 @@ pub struct Wakeups {
 }
 
 impl Wakeups {
-    /// Waits for the next hint. Without a bell to ring, it waits forever: give
+    /// Waits for the next hint. If its sender is gone, it waits forever: give
     /// it a timer for company.
     ///
     /// # Cancel safety
@@ -47,28 +47,28 @@ pub enum Wakeup {
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// use sterna_store::{Bell, TaskId, Wakeup};
+/// use sterna_store::{TaskId, Wakeup, WakeupSender};
 ///
-/// let bell = Bell::default();
-/// let mut wakeups = bell.listen();
+/// let sender = WakeupSender::default();
+/// let mut wakeups = sender.listen();
 /// let task = TaskId::from_bytes([7; 16]);
-/// bell.ring(task);
+/// sender.send(task);
 /// assert_eq!(wakeups.next().await, Wakeup::Task(task));
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Bell {
+pub struct WakeupSender {
     hints: broadcast::Sender<Wakeup>,
 }
 
-impl Bell {
+impl WakeupSender {
     /// Tells every listener about `task`. Nobody listening is fine.
-    pub fn ring(&self, task: TaskId) {
+    pub fn send(&self, task: TaskId) {
         self.tell(Wakeup::Task(task));
     }
 
     /// Tells every listener about `blob`.
-    pub fn ring_for_blob(&self, blob: BlobId) {
+    pub fn send_for_blob(&self, blob: BlobId) {
         self.tell(Wakeup::Blob(blob));
     }
 
@@ -85,7 +85,7 @@ impl Bell {
     }
 }
 
-impl Default for Bell {
+impl Default for WakeupSender {
     /// Holds 256 hints for a slow listener, then tells it [`Wakeup::Many`].
     fn default() -> Self {
         Self {
@@ -100,10 +100,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_listener_that_sleeps_is_told_that_it_missed_some() {
-        let bell = Bell::default();
-        let mut wakeups = bell.listen();
+        let sender = WakeupSender::default();
+        let mut wakeups = sender.listen();
         for _ in 0..1000 {
-            bell.ring(TaskId::from_bytes([1; 16]));
+            sender.send(TaskId::from_bytes([1; 16]));
         }
         assert_eq!(wakeups.next().await, Wakeup::Many);
         assert!(matches!(wakeups.next().await, Wakeup::Task(_)));

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use sterna_store::{
-    Answer, Answered, BlobId, Blobs, BoxFuture, Claim, Claimant, Claimed, Commit, Effect, Entered,
-    Error, Lease, Ledger, Listing, MemoryLimits, MemoryStore, NewTask, News, OnceClaim, Outcome,
-    Page, Principal, Rest, Rested, Round, RoundEntry, Status, Summary, Sweep, Swept, Task, TaskId,
-    Tasks, Wakeups,
+    Answer, Answered, BlobId, Blobs, BoxFuture, Claim, Claimant, Claimed, Commit, Effect,
+    EffectClaim, Error, Lease, Ledger, Listing, MemoryLimits, MemoryStore, NewTask, OnceClaim,
+    Outcome, Owner, Page, Passivated, Passivation, Round, RoundClaim, RoundEntry, Status, Summary,
+    Sweep, Swept, Task, TaskId, TaskUpdate, Tasks, Wakeups,
 };
 use tokio::task::yield_now;
 
@@ -36,7 +36,7 @@ impl Backstage {
     pub(crate) fn new(clock: &Clock) -> Self {
         let clock = clock.clone();
         Self {
-            store: MemoryStore::new(MemoryLimits::default(), move || clock.millis()),
+            store: MemoryStore::with_clock(MemoryLimits::default(), move || clock.millis()),
             seen: Mutex::default(),
         }
     }
@@ -75,28 +75,24 @@ impl Tasks for Backstage {
         slowly(self.store.create(task))
     }
 
-    fn read(&self, caller: Principal, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>> {
+    fn read(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>> {
         self.store.read(caller, task)
     }
 
-    fn list(&self, caller: Principal, page: Page) -> BoxFuture<'_, Result<Listing, Error>> {
+    fn list(&self, caller: Owner, page: Page) -> BoxFuture<'_, Result<Listing, Error>> {
         self.store.list(caller, page)
     }
 
     fn answer(
         &self,
-        caller: Principal,
+        caller: Owner,
         task: TaskId,
         answers: Vec<Answer>,
     ) -> BoxFuture<'_, Result<Option<Answered>, Error>> {
         self.store.answer(caller, task, answers)
     }
 
-    fn cancel(
-        &self,
-        caller: Principal,
-        task: TaskId,
-    ) -> BoxFuture<'_, Result<Option<Status>, Error>> {
+    fn cancel(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Status>, Error>> {
         self.store.cancel(caller, task)
     }
 
@@ -109,11 +105,11 @@ impl Tasks for Backstage {
         })
     }
 
-    fn renew(&self, lease: Lease, length: Duration) -> BoxFuture<'_, Result<News, Error>> {
+    fn renew(&self, lease: Lease, length: Duration) -> BoxFuture<'_, Result<TaskUpdate, Error>> {
         slowly(self.store.renew(lease, length))
     }
 
-    fn append(&self, lease: Lease, commit: Commit) -> BoxFuture<'_, Result<News, Error>> {
+    fn append(&self, lease: Lease, commit: Commit) -> BoxFuture<'_, Result<TaskUpdate, Error>> {
         slowly(self.store.append(lease, commit))
     }
 
@@ -121,11 +117,11 @@ impl Tasks for Backstage {
         &self,
         lease: Lease,
         commit: Commit,
-        rest: Rest,
-    ) -> BoxFuture<'_, Result<Rested, Error>> {
+        rest: Passivation,
+    ) -> BoxFuture<'_, Result<Passivated, Error>> {
         slowly(Box::pin(async move {
             let rested = self.store.passivate(lease, commit, rest).await?;
-            if !matches!(rested, Rested::Awake(_)) {
+            if !matches!(rested, Passivated::Refused(_)) {
                 self.seen().leased.remove(&lease.task);
             }
             Ok(rested)
@@ -153,12 +149,11 @@ impl Ledger for Backstage {
     fn claim_once(
         &self,
         effect: Effect,
-        claimant: Claimant,
-        ttl: Duration,
+        claim: EffectClaim,
     ) -> BoxFuture<'_, Result<OnceClaim, Error>> {
         slowly(Box::pin(async move {
             let key = effect.key.as_str().to_owned();
-            let claim = self.store.claim_once(effect, claimant, ttl).await?;
+            let claim = self.store.claim_once(effect, claim).await?;
             if matches!(claim, OnceClaim::Ambiguous { .. }) {
                 self.seen().ambiguous.push(key);
             }
@@ -179,17 +174,17 @@ impl Ledger for Backstage {
         &self,
         round: Round,
         entry: RoundEntry,
-    ) -> BoxFuture<'_, Result<Entered, Error>> {
+    ) -> BoxFuture<'_, Result<RoundClaim, Error>> {
         slowly(self.store.enter_round(round, entry))
     }
 
-    fn leave_round(
+    fn complete_round(
         &self,
         round: Round,
         claimant: Claimant,
         response: Bytes,
     ) -> BoxFuture<'_, Result<(), Error>> {
-        slowly(self.store.leave_round(round, claimant, response))
+        slowly(self.store.complete_round(round, claimant, response))
     }
 
     fn sweep_ledger(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>> {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum End {
+pub(crate) enum RunResult {
     Error {
         code: i64,
         message: String,
@@ -16,7 +16,7 @@ pub(crate) enum End {
     Result(Value),
 }
 
-impl End {
+impl RunResult {
     /// A result without what only some of the ways say about it.
     pub(crate) fn result(mut result: Value) -> Self {
         if let Some(members) = result.as_object_mut() {
@@ -71,7 +71,7 @@ fn text(part: &Value) -> Option<&str> {
     part.get("text")?.as_str()
 }
 
-impl fmt::Display for End {
+impl fmt::Display for RunResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Error {

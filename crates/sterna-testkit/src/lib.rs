@@ -19,7 +19,7 @@
 //!     let run = flow.run().await;
 //!     run.asked("reason").in_round(1).saying("Deploy to production: why?");
 //!     assert_eq!(run.text(), "deployed: the tests are green");
-//!     flow.check().await; // replayed, crashed everywhere, in every way
+//!     flow.check().await; // replayed, crashed everywhere, in every mode
 //! }
 //! ```
 //!
@@ -56,17 +56,17 @@ mod play;
 mod answer;
 mod backstage;
 mod clock;
+mod cluster;
 mod end;
 mod log;
 mod notes;
 mod show;
-mod stage;
 mod wire;
 mod world;
 
 pub use check::Checked;
 pub use failure::Failure;
-pub use flow::{Flow, Way};
+pub use flow::{ExecutionMode, Flow};
 pub use round::Round;
 pub use run::{Asked, Run};
 

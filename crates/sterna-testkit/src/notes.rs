@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sterna_flow::{Observer, Seen};
+use sterna_flow::{Observer, StepEvent};
 
 /// The notes of a run, taken by everybody who has a part in it.
 #[derive(Clone, Debug, Default)]
@@ -61,8 +61,8 @@ impl Notes {
     pub(crate) fn observer(&self) -> Observer {
         let notes = self.clone();
         Observer::new(move |key, seen| match seen {
-            Seen::Began => notes.take(Who::Step(Progress::Began), key.as_str()),
-            Seen::Ended => notes.ended(key.as_str()),
+            StepEvent::Began => notes.take(Who::Step(Progress::Began), key.as_str()),
+            StepEvent::Ended => notes.ended(key.as_str()),
             _ => {}
         })
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::end::End;
+use crate::end::RunResult;
 use crate::failure::Failure;
 use crate::notes::{Note, transcript};
 
@@ -17,13 +17,15 @@ pub struct Run {
     pub(crate) questions: Vec<Question>,
     pub(crate) steps: Vec<String>,
     pub(crate) effects: Vec<String>,
-    pub(crate) end: End,
+    pub(crate) end: RunResult,
     pub(crate) rounds: u32,
     pub(crate) notes: Vec<Note>,
     /// How often it could have been dropped.
     pub(crate) polls: u32,
     /// Effects of which it was told that nobody knows how they ended.
     pub(crate) ambiguous: Vec<String>,
+    /// Which flow of the run came to the end.
+    pub(crate) flow_number: u32,
 }
 
 /// One question, as the client saw it.
@@ -58,7 +60,7 @@ impl Run {
     #[track_caller]
     pub fn result(&self) -> &Value {
         match &self.end {
-            End::Result(result) => result,
+            RunResult::Result(result) => result,
             _ => self.fail(format!("`{}` has no result, but {}", self.target, self.end)),
         }
     }
@@ -125,7 +127,8 @@ impl Run {
     }
 
     /// Everything that happened, round by round. It is the same in every run,
-    /// so it can be compared as a whole.
+    /// so it can be compared as a whole; for a handler that reads the time, in
+    /// a test that is `start_paused`.
     #[must_use]
     pub fn transcript(&self) -> String {
         transcript(&self.notes)

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
 use http_body_util::{BodyExt as _, Full};
 use serde_json::{Value, json};
-use sterna_server::edge::EdgeBody;
+use sterna_server::http::ResponseBody;
 
 /// What is called.
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ impl Message {
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
-    body: EdgeBody,
+    body: ResponseBody,
     is_stream: bool,
     /// What has come and not been read.
     text: String,
@@ -102,7 +102,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    pub(crate) fn new(response: Response<EdgeBody>) -> Self {
+    pub(crate) fn new(response: Response<ResponseBody>) -> Self {
         let (head, body) = response.into_parts();
         let kind = head.headers.get("content-type");
         Self {

@@ -27,7 +27,7 @@ macro_rules! examples {
 }
 
 examples! {
-    a_user_inside_axum_reaches_the_tool: "axum_login",
+    a_user_of_axum_cannot_resume_the_call_of_another: "axum_login",
     a_list_changes_while_the_server_runs: "changing",
     a_busy_instance_sends_its_flow_to_another: "load_shedding",
     a_low_level_handler_keeps_its_own_state: "low_level",

@@ -7,3 +7,4 @@ mod nginx;
 mod process;
 mod stdio;
 mod talk;
+mod terminal;

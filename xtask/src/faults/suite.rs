@@ -39,6 +39,11 @@ impl Suite {
             .current_dir(tree)
             // Beside what was built before: crates of others are not built again.
             .env("CARGO_TARGET_DIR", target_dir())
+            // Cargo names what it builds after a crate's path in its workspace, and
+            // judges by times whether it is fresh: without a name of its own the copy
+            // is taken for the checkout, and its faults are not built. A wrapper is
+            // part of the names of this workspace's crates, and of no others.
+            .env("RUSTC_WORKSPACE_WRAPPER", "env")
             .stdout(Stdio::piped());
         for package in packages {
             cargo.args(["--package", package]);

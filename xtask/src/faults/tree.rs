@@ -64,7 +64,10 @@ pub(super) fn broken(root: &Path, faults: &[Fault]) -> Result<BTreeMap<String, S
         let text = splice(&text, &edits)?;
         broken.insert(file, text);
     }
-    let folders: BTreeSet<_> = broken.keys().filter_map(|file| library(file)).collect();
+    let folders: BTreeSet<_> = broken
+        .keys()
+        .filter_map(|file| crate_root(root, file))
+        .collect();
     for library in folders {
         let text = match broken.get(&library) {
             Some(text) => text.clone(),
@@ -97,10 +100,14 @@ fn splice(text: &str, places: &[Place<'_>]) -> Result<String> {
     Ok(spliced)
 }
 
-/// The `lib.rs` of the crate that `file` belongs to.
-fn library(file: &str) -> Option<String> {
+/// The root of the crate that `file` belongs to: `lib.rs`, or `main.rs` of a
+/// crate without a library.
+fn crate_root(root: &Path, file: &str) -> Option<String> {
     let (folder, _) = file.split_once("/src/")?;
-    Some(format!("{folder}/src/lib.rs"))
+    let candidates = ["lib", "main"].map(|name| format!("{folder}/src/{name}.rs"));
+    candidates
+        .into_iter()
+        .find(|file| root.join(file).is_file())
 }
 
 /// What git knows of, and what it would if it were asked.
@@ -118,6 +125,10 @@ fn remove_others(top: &Path, folder: &Path, files: &BTreeSet<String>) -> Result<
         let path = entry?.path();
         if path.is_dir() {
             remove_others(top, &path, files)?;
+            // Cargo takes a folder below `crates` for a crate, empty or not.
+            if std::fs::read_dir(&path)?.next().is_none() {
+                std::fs::remove_dir(&path)?;
+            }
             continue;
         }
         let name = path.strip_prefix(top)?.to_string_lossy();
@@ -128,7 +139,7 @@ fn remove_others(top: &Path, folder: &Path, files: &BTreeSet<String>) -> Result<
     Ok(())
 }
 
-/// Ends the `lib.rs` of every crate that has a fault.
+/// Ends the root of every crate that has a fault.
 const SWITCH: &str = r#"
 pub(crate) fn is_fault_on(name: &str) -> bool {
     static ON: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();

@@ -12,10 +12,14 @@ use super::Complaint;
 /// Development dependencies are free, except that nothing shipped may need a
 /// crate that is missing here.
 const ARROWS: &[(&str, &[&str])] = &[
+    ("sterna-types", &[]),
     ("sterna-protocol", &[]),
-    ("sterna-seal", &[]),
-    ("sterna-flow", &[]),
-    ("sterna-store", &[]),
+    ("sterna-seal", &["sterna-types"]),
+    ("sterna-flow", &["sterna-types"]),
+    ("sterna-store", &["sterna-types"]),
+    ("sterna-http", &["sterna-types"]),
+    ("sterna-form", &["sterna-protocol"]),
+    ("sterna-runner", &["sterna-flow"]),
     ("postgres-here", &[]),
     ("sterna-store-sqlite", &["sterna-store"]),
     ("sterna-store-postgres", &["sterna-store"]),
@@ -26,10 +30,14 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-seal",
             "sterna-flow",
             "sterna-store",
+            "sterna-http",
+            "sterna-runner",
+            "sterna-form",
         ],
     ),
-    ("sterna-jwks", &["sterna-server"]),
-    ("sterna-client", &["sterna-protocol"]),
+    ("sterna-jwks", &["sterna-http"]),
+    ("sterna-oauth", &[]),
+    ("sterna-client", &["sterna-protocol", "sterna-oauth"]),
     (
         "sterna-testkit",
         &[
@@ -118,7 +126,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-store",
         ],
     ),
-    ("hardening", &["sterna-server"]),
+    ("hardening", &["sterna-server", "sterna-client"]),
     ("xtask", &[]),
 ];
 

@@ -111,7 +111,7 @@ fn unknown_citations(tree: &Tree, rows: &BTreeMap<String, ()>) -> Vec<Complaint>
     let families: BTreeSet<_> = rows.keys().filter_map(|id| id.split('-').next()).collect();
     let mut complaints = Vec::new();
     for (path, text) in tree.with_extension("rs") {
-        if !path.starts_with("crates") {
+        if !path.starts_with("crates") && !path.starts_with("tools") {
             continue;
         }
         for (number, line) in text.lines().enumerate() {

@@ -1,12 +1,13 @@
 //! Every crate takes its lints and its versions from the workspace.
 
 use super::Complaint;
-use super::tree::Tree;
+use super::tree::{MANIFEST, Tree};
 
 pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for (path, text) in tree.with_extension("toml") {
-        if !path.ends_with("Cargo.toml") || path.starts_with("fuzz") {
+        let is_of_a_crate = path.ends_with(MANIFEST) && path.components().count() > 1;
+        if !is_of_a_crate || path.starts_with("fuzz") {
             continue;
         }
         if !text.contains("[lints]\nworkspace = true") {

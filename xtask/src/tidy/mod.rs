@@ -2,8 +2,10 @@
 
 mod arrows;
 mod codes;
+mod dependencies;
 mod ledger;
 mod manifests;
+mod modules;
 mod sizes;
 mod tree;
 mod words;
@@ -22,6 +24,8 @@ pub(crate) fn run() -> Result<()> {
     let mut complaints = Vec::new();
     complaints.extend(arrows::check(&root)?);
     complaints.extend(manifests::check(&tree));
+    complaints.extend(modules::check(&tree));
+    complaints.extend(dependencies::check(&tree));
     complaints.extend(sizes::check(&tree));
     complaints.extend(words::check(&tree));
     complaints.extend(tree::stray_tests(&tree));

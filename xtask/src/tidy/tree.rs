@@ -15,12 +15,16 @@ pub(super) struct Tree {
 impl Tree {
     pub(super) fn read(root: &Path) -> Result<Self> {
         let mut files = BTreeMap::new();
-        for top in ["crates", "examples", "xtask", "docs", "fuzz"] {
+        for top in ["crates", "tools", "examples", "xtask", "docs", "fuzz"] {
             let folder = root.join(top);
             if folder.is_dir() {
                 collect(root, &folder, &mut files)?;
             }
         }
+        let manifest = root.join(MANIFEST);
+        let text = std::fs::read_to_string(&manifest)
+            .with_context(|| format!("cannot read {}", manifest.display()))?;
+        files.insert(MANIFEST.into(), text);
         Ok(Self { files })
     }
 
@@ -45,6 +49,9 @@ impl Tree {
         self.files.get(Path::new(path)).map(String::as_str)
     }
 }
+
+/// The manifest of the workspace.
+pub(super) const MANIFEST: &str = "Cargo.toml";
 
 fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<PathBuf, String>) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {
@@ -72,13 +79,13 @@ pub(super) fn stray_tests(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for (path, _) in tree.with_extension("rs") {
         let parts: Vec<_> = path.iter().filter_map(|p| p.to_str()).collect();
-        let ["crates", krate, "tests", rest @ ..] = parts.as_slice() else {
+        let [top @ ("crates" | "tools"), krate, "tests", rest @ ..] = parts.as_slice() else {
             continue;
         };
         match rest {
             ["it", "main.rs"] | ["compile_fail", _] => {}
             ["it", inner @ ..] => {
-                let declared = declares(tree, krate, inner);
+                let declared = declares(tree, &format!("{top}/{krate}"), inner);
                 if !declared {
                     complaints.push(format!(
                         "{} is never compiled: no `mod` line names it",
@@ -87,7 +94,7 @@ pub(super) fn stray_tests(tree: &Tree) -> Vec<Complaint> {
                 }
             }
             _ => complaints.push(format!(
-                "{} belongs into crates/{krate}/tests/it/, the one integration binary",
+                "{} belongs into {top}/{krate}/tests/it/, the one integration binary",
                 path.display()
             )),
         }
@@ -95,7 +102,7 @@ pub(super) fn stray_tests(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-fn declares(tree: &Tree, krate: &str, inner: &[&str]) -> bool {
+fn declares(tree: &Tree, folder: &str, inner: &[&str]) -> bool {
     let (file, folders) = inner.split_last().expect("a path has a file name");
     let stem = file.trim_end_matches(".rs");
     let (name, parents) = if stem == "mod" {
@@ -112,7 +119,7 @@ fn declares(tree: &Tree, krate: &str, inner: &[&str]) -> bool {
         format!("{}/mod.rs", parents.join("/"))
     };
     let line = format!("mod {name};");
-    tree.text(&format!("crates/{krate}/tests/it/{door}"))
+    tree.text(&format!("{folder}/tests/it/{door}"))
         .is_some_and(|text| {
             text.lines()
                 .any(|l| l.trim_start_matches("pub(crate) ").trim() == line)

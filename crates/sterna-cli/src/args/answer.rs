@@ -15,7 +15,7 @@ pub(crate) struct AskingArgs {
     pub(crate) connect: ConnectArgs,
 }
 
-/// Who answers what the server asks.
+/// Flags for the answers to a server's questions.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Answers")]
 pub(crate) struct AnswerArgs {
@@ -43,7 +43,7 @@ pub(crate) struct AnswerArgs {
     /// A folder that the server may be told of; can be given several times
     #[arg(long = "root", value_name = "FOLDER")]
     pub(crate) roots: Vec<PathBuf>,
-    /// Where to keep the call if nobody is there to answer, for `sterna resume`
+    /// File to keep the call in if a question has no answer, for `sterna resume`
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
     /// How often the server may ask for more [default: 10]

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::{AskingArgs, ConnectArgs};
 
@@ -45,8 +45,8 @@ pub(crate) struct ReadArgs {
 pub(crate) struct ResumeArgs {
     /// The file that `--save` wrote, or `-` for stdin
     pub(crate) file: PathBuf,
-    /// Resume at another address of the same server; answers and state go there
-    #[arg(long, value_name = "URL")]
+    /// The server by its name in an mcp.json, or at another URL; answers and state go there
+    #[arg(long, value_name = "TARGET")]
     pub(crate) at: Option<String>,
     #[command(flatten)]
     pub(crate) asking: AskingArgs,
@@ -87,7 +87,7 @@ pub(crate) struct ListenArgs {
     pub(crate) count: Option<u64>,
 }
 
-/// What a server offers.
+/// Lists of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
     Prompts,
@@ -135,4 +135,37 @@ pub(crate) struct CompleteArgs {
     pub(crate) template: Option<String>,
     #[command(flatten)]
     pub(crate) connect: ConnectArgs,
+}
+
+/// `sterna task …`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TaskCommand {
+    /// Answer what a task asks, and leave it to itself
+    Answer(Box<AnswerTaskArgs>),
+    /// Ask that a task be called off
+    Cancel(Box<TaskArgs>),
+    /// Follow a task to its end, and answer what it asks
+    Follow(Box<AnswerTaskArgs>),
+    /// Show how a task stands
+    Get(Box<TaskArgs>),
+}
+
+/// `sterna task get` and `sterna task cancel`.
+#[derive(Args, Debug)]
+pub(crate) struct TaskArgs {
+    /// The server (not with `-- COMMAND`) and the id of the task
+    #[arg(value_name = "[TARGET] TASK", required = true)]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) connect: ConnectArgs,
+}
+
+/// `sterna task follow` and `sterna task answer`.
+#[derive(Args, Debug)]
+pub(crate) struct AnswerTaskArgs {
+    /// The server (not with `-- COMMAND`) and the id of the task
+    #[arg(value_name = "[TARGET] TASK", required = true)]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) asking: AskingArgs,
 }

@@ -6,7 +6,7 @@ use sterna_client::Era;
 
 use crate::duration;
 
-/// How to reach a server.
+/// Flags for the connection to a server.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Connection")]
 pub(crate) struct ConnectArgs {
@@ -25,6 +25,9 @@ pub(crate) struct ConnectArgs {
     /// The environment variable that holds the bearer token
     #[arg(long, value_name = "NAME")]
     pub(crate) bearer_env: Option<String>,
+    /// A server that the token and the header fields belong to, if its URL is not typed here
+    #[arg(long, value_name = "URL")]
+    pub(crate) credentials_for: Vec<String>,
     /// The file in which servers have names [default: mcp.json or .mcp.json here]
     #[arg(long, value_name = "FILE")]
     pub(crate) mcp_json: Option<PathBuf>,

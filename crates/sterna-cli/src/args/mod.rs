@@ -1,24 +1,22 @@
-//! What was typed.
+//! Command line arguments.
 
 mod answer;
 mod client;
 mod connect;
-mod demo;
 mod keys;
-mod task;
 mod token;
+
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use answer::{AnswerArgs, AskingArgs};
 pub(crate) use client::{
-    CallArgs, CompleteArgs, DoctorArgs, Kind, ListArgs, ListenArgs, PromptArgs, ReadArgs,
-    ResumeArgs, TargetArgs,
+    AnswerTaskArgs, CallArgs, CompleteArgs, DoctorArgs, Kind, ListArgs, ListenArgs, PromptArgs,
+    ReadArgs, ResumeArgs, TargetArgs, TaskArgs, TaskCommand,
 };
 pub(crate) use connect::ConnectArgs;
-pub(crate) use demo::{DemoArgs, ReplicaArgs};
 pub(crate) use keys::KeysCommand;
-pub(crate) use task::{AnswerTaskArgs, TaskArgs, TaskCommand};
 pub(crate) use token::{InspectArgs, TokenCommand};
 
 /// Call MCP servers, answer what they ask, keep their keys.
@@ -31,7 +29,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// What every subcommand understands.
+/// Flags of every subcommand.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Global {
     /// Write the result as JSON, with nothing else on stdout
@@ -91,6 +89,32 @@ pub(crate) enum Command {
     },
     /// Print the manual page
     Man,
+}
+
+/// `sterna demo`.
+#[derive(Args, Debug)]
+pub(crate) struct DemoArgs {
+    /// Answer the questions by itself; so it does whenever stdin is not a terminal
+    #[arg(long)]
+    pub(crate) auto: bool,
+    /// Leave the replicas running, and say what to try on them
+    #[arg(long, conflicts_with = "auto")]
+    pub(crate) serve: bool,
+}
+
+/// One server process of the demo.
+#[derive(Args, Debug)]
+pub(crate) struct ReplicaArgs {
+    #[arg(long)]
+    pub(crate) name: String,
+    #[arg(long)]
+    pub(crate) keys: PathBuf,
+    /// Which build of the server to be
+    #[arg(long)]
+    pub(crate) build: u8,
+    /// A folder for what outlives a request
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) store: Option<PathBuf>,
 }
 
 const EXIT_CODES: &str = "\

@@ -1,13 +1,12 @@
 //! One field of a form on the terminal.
 
-use inquire::validator::{ErrorMessage, Validation};
-use inquire::{InquireError, MultiSelect, Select, Text};
+use inquire::InquireError;
 use sterna_protocol::elicitation::{ElicitValue, EnumOption, PrimitiveSchema, StringFormat};
 
+use super::prompt::Prompt;
 use super::value;
-use crate::table::one_line;
 
-/// What came of a field.
+/// Outcome of a field.
 pub(super) enum Filled {
     Value(ElicitValue),
     /// The user leaves it out.
@@ -23,64 +22,46 @@ pub(super) fn ask(
     required: bool,
     before: Option<&ElicitValue>,
 ) -> Result<Filled, InquireError> {
-    let title = title(name, schema, required);
-    let help = help(schema);
+    let prompt = Prompt::new(&title(name, schema, required)).help(&help(schema));
     let start = before.cloned().or_else(|| schema.default_value());
     match (schema, value::choices(schema)) {
         (PrimitiveSchema::Boolean(_), _) => {
             let answers = [
-                ("yes", ElicitValue::Boolean(true)),
-                ("no", ElicitValue::Boolean(false)),
+                ("yes".to_owned(), ElicitValue::Boolean(true)),
+                ("no".to_owned(), ElicitValue::Boolean(false)),
             ];
-            pick_one(
-                &title,
-                &help,
-                answers.map(|(label, value)| (label.to_owned(), value)),
-                required,
-                start,
-            )
+            pick_one(&prompt, answers, required, start)
         }
         (
             PrimitiveSchema::TitledMultiSelect(_) | PrimitiveSchema::UntitledMultiSelect(_),
             Some(choices),
-        ) => pick_some(&title, &help, schema, choices, start.as_ref()),
+        ) => pick_some(prompt, schema, choices, start.as_ref()),
         (_, Some(choices)) => {
             let values = choices
                 .into_iter()
-                .map(|choice| (label(&choice), ElicitValue::String(choice.value)));
-            pick_one(&title, &help, values, required, start)
+                .map(|choice| (choice.title, ElicitValue::String(choice.value)));
+            pick_one(&prompt, values, required, start)
         }
-        _ => write(&title, &help, schema, required, start.as_ref()),
+        _ => write(&prompt, schema, required, start.as_ref()),
     }
 }
 
 fn write(
-    title: &str,
-    help: &str,
+    prompt: &Prompt,
     schema: &PrimitiveSchema,
     required: bool,
     start: Option<&ElicitValue>,
 ) -> Result<Filled, InquireError> {
     let start = start.map(shown).unwrap_or_default();
     let checked = schema.clone();
-    let validator = move |text: &str| {
+    let objection = move |text: &str| {
         if text.is_empty() && !required {
-            return Ok(Validation::Valid);
+            return None;
         }
-        Ok(
-            match value::fault(&checked, &value::of_text(&checked, text)) {
-                None => Validation::Valid,
-                Some(fault) => Validation::Invalid(ErrorMessage::Custom(format!("it {fault}"))),
-            },
-        )
+        let fault = value::fault(&checked, &value::of_text(&checked, text))?;
+        Some(format!("it {fault}"))
     };
-    let mut prompt = Text::new(title)
-        .with_initial_value(&start)
-        .with_validator(validator);
-    if !help.is_empty() {
-        prompt = prompt.with_help_message(help);
-    }
-    Ok(match prompt.prompt_skippable()? {
+    Ok(match prompt.line(&start, objection)? {
         None => Filled::Escaped,
         Some(text) if text.is_empty() && !required => Filled::LeftOut,
         Some(text) => Filled::Value(value::of_text(schema, &text)),
@@ -88,8 +69,7 @@ fn write(
 }
 
 fn pick_one(
-    title: &str,
-    help: &str,
+    prompt: &Prompt,
     values: impl IntoIterator<Item = (String, ElicitValue)>,
     required: bool,
     start: Option<ElicitValue>,
@@ -103,22 +83,17 @@ fn pick_one(
         values.push(None);
     }
     let cursor = values.iter().position(|value| *value == start).unwrap_or(0);
-    let mut prompt = Select::new(title, labels).with_starting_cursor(cursor);
-    if !help.is_empty() {
-        prompt = prompt.with_help_message(help);
-    }
-    let Some(picked) = prompt.raw_prompt_skippable()? else {
+    let Some(picked) = prompt.pick(&labels, cursor)? else {
         return Ok(Filled::Escaped);
     };
-    Ok(match values.swap_remove(picked.index) {
+    Ok(match values.swap_remove(picked) {
         Some(value) => Filled::Value(value),
         None => Filled::LeftOut,
     })
 }
 
 fn pick_some(
-    title: &str,
-    help: &str,
+    prompt: Prompt,
     schema: &PrimitiveSchema,
     choices: Vec<EnumOption>,
     start: Option<&ElicitValue>,
@@ -127,44 +102,36 @@ fn pick_some(
         Some(ElicitValue::Strings(values)) => values.contains(&choice.value),
         _ => false,
     };
-    let defaults: Vec<usize> = (0..choices.len())
+    let marked: Vec<usize> = (0..choices.len())
         .filter(|&at| is_started(&choices[at]))
         .collect();
-    let picked_of = |indices: &mut dyn Iterator<Item = usize>| {
-        let values = indices
-            .filter_map(|at| choices.get(at))
-            .map(|choice| choice.value.clone());
-        ElicitValue::Strings(values.collect())
-    };
-    let validator = {
-        let (schema, choices) = (schema.clone(), choices.clone());
-        move |picked: &[inquire::list_option::ListOption<&String>]| {
-            let values = picked.iter().filter_map(|option| choices.get(option.index));
-            let values = values.map(|choice| choice.value.clone()).collect();
-            Ok(match value::fault(&schema, &ElicitValue::Strings(values)) {
-                None => Validation::Valid,
-                Some(fault) => Validation::Invalid(ErrorMessage::Custom(format!("it {fault}"))),
-            })
-        }
-    };
-    let labels: Vec<String> = choices.iter().map(label).collect();
-    let help = match help {
+    let help = match help(schema).as_str() {
         "" => "space marks, enter goes on".to_owned(),
         help => format!("{help}; space marks, enter goes on"),
     };
-    let prompt = MultiSelect::new(title, labels)
-        .with_default(&defaults)
-        .with_validator(validator)
-        .with_help_message(&help);
-    Ok(match prompt.raw_prompt_skippable()? {
-        None => Filled::Escaped,
-        Some(picked) => Filled::Value(picked_of(
-            &mut picked.into_iter().map(|option| option.index),
-        )),
-    })
+    let objection = {
+        let (schema, choices) = (schema.clone(), choices.clone());
+        move |picked: &[usize]| {
+            let fault = value::fault(&schema, &picked_of(&choices, picked))?;
+            Some(format!("it {fault}"))
+        }
+    };
+    let labels: Vec<&str> = choices.iter().map(|choice| choice.title.as_str()).collect();
+    Ok(
+        match prompt.help(&help).mark(&labels, &marked, objection)? {
+            None => Filled::Escaped,
+            Some(picked) => Filled::Value(picked_of(&choices, &picked)),
+        },
+    )
 }
 
-/// How a value is shown to the user.
+/// The values of the choices at these positions.
+fn picked_of(choices: &[EnumOption], picked: &[usize]) -> ElicitValue {
+    let values = picked.iter().filter_map(|&at| choices.get(at));
+    ElicitValue::Strings(values.map(|choice| choice.value.clone()).collect())
+}
+
+/// Value as text for the user.
 pub(super) fn shown(value: &ElicitValue) -> String {
     match value {
         ElicitValue::Boolean(true) => "yes".to_owned(),
@@ -176,13 +143,9 @@ pub(super) fn shown(value: &ElicitValue) -> String {
     }
 }
 
-fn label(choice: &EnumOption) -> String {
-    one_line(&choice.title)
-}
-
 fn title(name: &str, schema: &PrimitiveSchema, required: bool) -> String {
     let (title, _) = texts(schema);
-    let title = one_line(title.unwrap_or(name));
+    let title = title.unwrap_or(name);
     match required {
         true => format!("{title}:"),
         false => format!("{title} (optional):"),
@@ -191,7 +154,7 @@ fn title(name: &str, schema: &PrimitiveSchema, required: bool) -> String {
 
 fn help(schema: &PrimitiveSchema) -> String {
     let (_, description) = texts(schema);
-    let mut parts: Vec<String> = description.map(one_line).into_iter().collect();
+    let mut parts: Vec<String> = description.map(str::to_owned).into_iter().collect();
     match schema {
         PrimitiveSchema::Number(number) => {
             let span = match (number.minimum, number.maximum) {

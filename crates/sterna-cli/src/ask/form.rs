@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use inquire::{InquireError, Select};
+use inquire::InquireError;
 use sterna_protocol::elicitation::{
     ElicitAction, ElicitContent, ElicitResult, ElicitValue, FormSchema,
 };
 
 use super::field::{self, Filled};
+use super::prompt::Prompt;
 
 /// Has the user fill in a form, look it over, and send, decline or cancel it.
 pub(super) fn fill_in(form: &FormSchema) -> Result<ElicitResult, InquireError> {
@@ -60,9 +61,9 @@ fn go_through(
     Ok(Went::Through)
 }
 
-/// What to do with a question.
+/// Action of the user on a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+enum Next {
     Agree,
     Cancel,
     Change,
@@ -72,7 +73,7 @@ pub(super) enum Next {
 
 impl Next {
     /// The answer of a user who says no.
-    pub(super) fn refusal(self) -> ElicitResult {
+    fn refusal(self) -> ElicitResult {
         ElicitResult::new(match self {
             Self::Decline => ElicitAction::Decline,
             _ => ElicitAction::Cancel,
@@ -92,8 +93,10 @@ impl fmt::Display for Next {
     }
 }
 
-pub(super) fn choose(title: &str, options: &[Next]) -> Result<Next, InquireError> {
-    Select::new(title, options.to_vec())
-        .without_help_message()
-        .prompt()
+/// Has the user choose; Esc stops the call.
+fn choose(title: &str, options: &[Next]) -> Result<Next, InquireError> {
+    let labels: Vec<String> = options.iter().map(ToString::to_string).collect();
+    let picked = Prompt::new(title).pick(&labels, 0)?;
+    let picked = picked.and_then(|at| options.get(at).copied());
+    picked.ok_or(InquireError::OperationCanceled)
 }

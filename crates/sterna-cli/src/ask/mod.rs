@@ -1,14 +1,16 @@
-//! Who answers what a server asks: answers given beforehand, a command, or
-//! the person at the terminal.
+//! Answers to a server's questions: from flags or a file, from a command, or
+//! from the person at the terminal.
 
 mod field;
 mod form;
-mod given;
-mod left;
+mod preset;
+mod prompt;
 mod sample;
+mod unanswered;
 mod value;
 mod visit;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,22 +18,27 @@ use inquire::InquireError;
 use sterna_protocol::elicitation::{ElicitAction, ElicitRequestParams, ElicitResult};
 use sterna_protocol::input::{InputRequest, InputRequests, InputResponse};
 use sterna_protocol::roots::{ListRootsResult, Root};
-use tokio::sync::Notify;
+use tokio::sync::{Mutex, Notify};
 
 use crate::args::AnswerArgs;
 use crate::config::Settings;
 use crate::exit::Failure;
 use crate::interrupt;
-use crate::screen::{BOLD, DIM, Screen};
-use crate::table::{one_line, plain};
+use crate::screen::Screen;
+use crate::suggest;
+use crate::text::{Text, excerpt, one_line};
 
-use given::Given;
-use left::Left;
+use preset::PresetAnswers;
+use unanswered::UnansweredQuestions;
 
-/// Everybody who may answer.
+/// The answerer of one command, shared by all questions: a person is asked one
+/// question at a time.
+pub(crate) type SharedAnswerer = Arc<Mutex<Answerer>>;
+
+/// Answers from flags, a file, a command or the person at the terminal.
 #[derive(Debug)]
-pub(crate) struct Desk {
-    given: Given,
+pub(crate) struct Answerer {
+    preset: PresetAnswers,
     sampler: Option<String>,
     samples: bool,
     roots: Vec<Root>,
@@ -39,12 +46,14 @@ pub(crate) struct Desk {
     answered: bool,
     refused: bool,
     missed: bool,
-    left: Left,
+    unanswered: UnansweredQuestions,
+    /// The keys of questions that came so far.
+    asked: BTreeSet<String>,
     stopped: Arc<Notify>,
     screen: Screen,
 }
 
-/// Who asks, for the user to see.
+/// Origin of a question, shown to the user.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asker<'a> {
     /// The server.
@@ -55,18 +64,18 @@ pub(crate) struct Asker<'a> {
     pub(crate) key: &'a str,
 }
 
-/// What came of a question.
+/// Outcome of a question.
 #[derive(Debug)]
 pub(crate) enum Answer {
     /// This is to be sent.
     Ready(Box<InputResponse>),
-    /// Nobody is there to answer.
-    Nobody,
+    /// There is no answer, and no person to ask.
+    Missing,
     /// The user wants no part of the whole call.
     Stopped,
 }
 
-impl Desk {
+impl Answerer {
     pub(crate) fn new(
         args: &AnswerArgs,
         settings: &Settings,
@@ -74,7 +83,7 @@ impl Desk {
     ) -> Result<Self, Failure> {
         let roots = args.roots.iter().map(|folder| root(folder));
         Ok(Self {
-            given: Given::read(args)?,
+            preset: PresetAnswers::read(args)?,
             sampler: args.sampler.clone().or_else(|| settings.sampler.clone()),
             samples: !args.no_sampling,
             roots: roots.collect::<Result<_, _>>()?,
@@ -82,16 +91,17 @@ impl Desk {
             answered: false,
             refused: false,
             missed: false,
-            left: Left::default(),
+            unanswered: UnansweredQuestions::default(),
+            asked: BTreeSet::new(),
             stopped: Arc::default(),
             screen,
         })
     }
 
-    /// A desk without settings: the demo's own answers, or the person.
+    /// An answerer without settings: the demo's own answers, or the person.
     pub(crate) fn for_demo(args: &AnswerArgs, auto: bool, screen: Screen) -> Result<Self, Failure> {
         Ok(Self {
-            given: Given::read(args)?,
+            preset: PresetAnswers::read(args)?,
             sampler: None,
             samples: false,
             roots: Vec::new(),
@@ -99,7 +109,8 @@ impl Desk {
             answered: false,
             refused: false,
             missed: false,
-            left: Left::default(),
+            unanswered: UnansweredQuestions::default(),
+            asked: BTreeSet::new(),
             stopped: Arc::default(),
             screen,
         })
@@ -110,48 +121,59 @@ impl Desk {
         Arc::clone(&self.stopped)
     }
 
-    /// Whether a server may be told that a model is here.
+    /// Returns true if sampling may be declared.
     pub(crate) fn samples(&self) -> bool {
         self.samples
     }
 
-    /// Whether a server may be told of folders.
+    /// Returns true if roots may be declared.
     pub(crate) fn has_roots(&self) -> bool {
-        !self.roots.is_empty() || self.given.has_file()
+        !self.roots.is_empty() || self.preset.has_file()
     }
 
-    /// Whether a question was declined or cancelled.
+    /// Returns true if a question was declined or cancelled.
     pub(crate) fn refused(&self) -> bool {
         self.refused
     }
 
-    /// Whether a question found nobody to answer it.
+    /// Returns true if a question had no answer.
     pub(crate) fn missed(&self) -> bool {
         self.missed
     }
 
-    /// Whether any question was answered.
+    /// Warns of typed answers that no question has taken.
+    pub(crate) fn tell_unused(&self) {
+        let unused: BTreeSet<_> = self.preset.unused().map(one_line).collect();
+        for key in unused {
+            let asked = self.asked.iter().map(String::as_str);
+            let known = suggest::among(&key, asked, "it asked");
+            self.screen
+                .warn(format!("the server did not ask `{key}`; {known}"));
+        }
+    }
+
+    /// Returns true if any question was answered.
     pub(crate) fn has_answered(&self) -> bool {
         self.answered
     }
 
     /// Lets questions of `task` that come in the middle of waiting for it stay
-    /// open if nobody answers them; tells when one does.
+    /// open without an answer; the handle is notified when one does.
     pub(crate) fn may_leave(&mut self, task: &str) -> Arc<Notify> {
-        self.left.allow(task)
+        self.unanswered.allow(task)
     }
 
     /// Leaves a question open, if it may be.
     pub(crate) fn leave(&mut self, asker: Asker<'_>, request: &InputRequest) -> bool {
-        self.left.add(asker, request)
+        self.unanswered.add(asker, request)
     }
 
-    /// What was left open.
+    /// Takes the questions that were left open.
     pub(crate) fn take_left(&mut self) -> InputRequests {
-        self.left.take()
+        self.unanswered.take()
     }
 
-    /// Answers a question, if anybody can.
+    /// Answers a question, if there is an answer or a person to ask.
     pub(crate) async fn answer(
         &mut self,
         asker: Asker<'_>,
@@ -170,7 +192,7 @@ impl Desk {
                 self.answered = true;
                 self.refused |= is_refusal(response);
             }
-            Answer::Nobody => self.missed = true,
+            Answer::Missing => self.missed = true,
             Answer::Stopped => self.stopped.notify_one(),
         }
         Ok(answer)
@@ -181,8 +203,17 @@ impl Desk {
         asker: Asker<'_>,
         request: &InputRequest,
     ) -> Result<Answer, Failure> {
-        if let Some(response) = self.given.take(asker.key, request)? {
+        self.asked.insert(asker.key.to_owned());
+        if let Some(response) = self.preset.take(asker.key, request)? {
             return Ok(Answer::Ready(Box::new(response)));
+        }
+        if self.interactive
+            && let Some(other) = self.preset.misspelled(asker.key)
+        {
+            let (key, other) = (excerpt(asker.key), excerpt(other));
+            self.screen.warn(format!(
+                "the server asks `{key}`; the answer given for `{other}` is not used for it"
+            ));
         }
         match request {
             InputRequest::ListRoots(_) if !self.roots.is_empty() => {
@@ -202,19 +233,23 @@ impl Desk {
                 // A prompt blocks its thread until the user has typed.
                 tokio::task::spawn_blocking(move || on_terminal(&request)).await?
             }
-            _ => Ok(Answer::Nobody),
+            _ => Ok(Answer::Missing),
         }
     }
 
     /// ELICIT-C1: the user sees which server asks, and for what.
     fn introduce(&self, asker: Asker<'_>, request: &InputRequest) {
         let (server, about) = (one_line(asker.server), one_line(asker.about));
-        let key = one_line(asker.key);
-        self.screen.ask(format!(
-            "\n{BOLD}{server}{BOLD:#} asks, for {BOLD}{about}{BOLD:#} {DIM}({key}){DIM:#}"
-        ));
-        if let InputRequest::Elicit(elicit) = request {
-            self.screen.ask(plain(elicit.params.message()));
+        let mut text = Text::from("\n") + Text::bold(server) + " asks, for " + Text::bold(about);
+        text += Text::from(" ") + Text::dim(format!("({})", one_line(asker.key)));
+        self.screen.ask(text);
+        match request {
+            InputRequest::Elicit(elicit) => self.screen.ask(elicit.params.message()),
+            InputRequest::CreateMessage(message) => {
+                self.screen.ask("A model is asked to write this:");
+                self.screen.ask(sample::transcript(&message.params));
+            }
+            _ => {}
         }
     }
 }
@@ -235,12 +270,12 @@ fn on_terminal(request: &InputRequest) -> Result<Answer, Failure> {
                 form::fill_in(&params.requested_schema).map(elicited)
             }
             ElicitRequestParams::Url(params) => visit::offer(&params.url).map(elicited),
-            _ => Ok(Answer::Nobody),
+            _ => Ok(Answer::Missing),
         },
-        InputRequest::CreateMessage(message) => sample::by_hand(&message.params)
+        InputRequest::CreateMessage(_) => sample::by_hand()
             .map(|result| Answer::Ready(Box::new(InputResponse::CreateMessage(result)))),
         // Folders are named by --root or not at all.
-        _ => Ok(Answer::Nobody),
+        _ => Ok(Answer::Missing),
     };
     match answered {
         Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => {
@@ -250,7 +285,7 @@ fn on_terminal(request: &InputRequest) -> Result<Answer, Failure> {
     }
 }
 
-/// Whether the user said no.
+/// Returns true if the user declined or cancelled.
 fn is_refusal(response: &InputResponse) -> bool {
     match response {
         InputResponse::Elicit(result) => result.action != ElicitAction::Accept,

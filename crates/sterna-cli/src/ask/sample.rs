@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::Stdio;
 
 use anyhow::{Context as _, ensure};
-use inquire::{InquireError, Select, Text};
+use inquire::InquireError;
 use sterna_protocol::content::Role;
 use sterna_protocol::sampling::{
     CreateMessageRequestParams, CreateMessageResult, SamplingMessageContentBlock,
@@ -12,8 +12,8 @@ use sterna_protocol::sampling::{
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
+use super::prompt::Prompt;
 use crate::exit::Failure;
-use crate::table::plain;
 
 /// Runs `command` in a shell: the messages on its stdin, the answer on its
 /// stdout.
@@ -48,20 +48,17 @@ fn ensure_success(command: &str, ok: bool, status: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Shows the messages and has the user write the answer.
-pub(super) fn by_hand(
-    params: &CreateMessageRequestParams,
-) -> Result<CreateMessageResult, InquireError> {
-    let title = format!(
-        "A model is asked to write this:\n{}\n",
-        plain(&transcript(params))
-    );
-    let choice = Select::new(&title, vec!["I write the answer", "Stop the call"]);
-    if choice.without_help_message().raw_prompt()?.index == 1 {
-        return Err(InquireError::OperationCanceled);
+/// Has the user write the answer to messages that are on the screen.
+pub(super) fn by_hand() -> Result<CreateMessageResult, InquireError> {
+    let prompt = Prompt::new("Answer:").help("Enter sends it, Esc stops the call");
+    let objection = |text: &str| {
+        let is_empty = text.trim().is_empty();
+        is_empty.then(|| "an empty answer is not sent; Esc stops the call".to_owned())
+    };
+    match prompt.line("", objection)? {
+        Some(text) => Ok(written("by hand", &text)),
+        None => Err(InquireError::OperationCanceled),
     }
-    let text = Text::new("Answer:").prompt()?;
-    Ok(written("by hand", &text))
 }
 
 fn written(model: &str, text: &str) -> CreateMessageResult {
@@ -69,7 +66,7 @@ fn written(model: &str, text: &str) -> CreateMessageResult {
 }
 
 /// The messages as text; what is no text is named.
-fn transcript(params: &CreateMessageRequestParams) -> String {
+pub(super) fn transcript(params: &CreateMessageRequestParams) -> String {
     let mut text = String::new();
     if let Some(system) = &params.system_prompt {
         writeln!(text, "{system}\n").expect("a string takes what is written");

@@ -4,7 +4,7 @@ use sterna_protocol::elicitation::{
     ElicitContent, ElicitValue, EnumOption, FormSchema, PrimitiveSchema,
 };
 
-/// What `text` means in a field; whether it fits is not known yet.
+/// Value of `text` in a field; it is not checked yet.
 pub(super) fn of_text(schema: &PrimitiveSchema, text: &str) -> ElicitValue {
     let text_value = || ElicitValue::String(text.to_owned());
     match schema {
@@ -30,7 +30,7 @@ pub(super) fn of_text(schema: &PrimitiveSchema, text: &str) -> ElicitValue {
     }
 }
 
-/// What a field lets the user choose from, if it does.
+/// Choices of a field, if it has any.
 pub(super) fn choices(schema: &PrimitiveSchema) -> Option<Vec<EnumOption>> {
     let untitled = |values: &[String]| {
         let option = |value: &String| EnumOption::new(value.clone(), value.clone());
@@ -53,7 +53,7 @@ pub(super) fn choices(schema: &PrimitiveSchema) -> Option<Vec<EnumOption>> {
     }
 }
 
-/// Why `value` does not fit the field, in words for the user.
+/// Reason why `value` does not fit the field, in words for the user.
 pub(super) fn fault(schema: &PrimitiveSchema, value: &ElicitValue) -> Option<String> {
     let form = FormSchema::new().with_required("it", schema.clone());
     let content = ElicitContent::from_iter([("it", value.clone())]);

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::process::{Command, Stdio};
 
-use inquire::{InquireError, Select};
+use inquire::InquireError;
 use sterna_protocol::elicitation::{ElicitAction, ElicitResult};
 use sterna_protocol::uri::Uri;
 
+use super::prompt::Prompt;
 use crate::environment;
-use crate::table::one_line;
+use crate::text::one_line;
 
 /// Shows the host and the whole address, and asks.
 pub(super) fn offer(url: &Uri) -> Result<ElicitResult, InquireError> {
@@ -17,34 +18,40 @@ pub(super) fn offer(url: &Uri) -> Result<ElicitResult, InquireError> {
         Some(host) => format!("Go to {host}? The whole address is {address}"),
         None => format!("Go to {address}?"),
     };
-    let mut options = vec![Choice::Myself, Choice::Decline, Choice::Cancel];
+    let mut options = vec![
+        VisitChoice::Myself,
+        VisitChoice::Decline,
+        VisitChoice::Cancel,
+    ];
     // Other schemes start other programs; the user may do that, we do not.
     if matches!(url.scheme(), "http" | "https") {
-        options.insert(0, Choice::Open);
+        options.insert(0, VisitChoice::Open);
     }
-    let choice = Select::new(&title, options)
-        .without_help_message()
-        .prompt()?;
-    Ok(ElicitResult::new(match choice {
-        Choice::Open => match open(url.as_str()) {
-            Ok(()) => ElicitAction::Accept,
-            Err(error) => return Err(InquireError::IO(error)),
+    let labels: Vec<String> = options.iter().map(ToString::to_string).collect();
+    let picked = Prompt::new(&title).pick(&labels, 0)?;
+    let picked = picked.and_then(|at| options.get(at).copied());
+    Ok(ElicitResult::new(
+        match picked.ok_or(InquireError::OperationCanceled)? {
+            VisitChoice::Open => match open(url.as_str()) {
+                Ok(()) => ElicitAction::Accept,
+                Err(error) => return Err(InquireError::IO(error)),
+            },
+            VisitChoice::Myself => ElicitAction::Accept,
+            VisitChoice::Decline => ElicitAction::Decline,
+            VisitChoice::Cancel => ElicitAction::Cancel,
         },
-        Choice::Myself => ElicitAction::Accept,
-        Choice::Decline => ElicitAction::Decline,
-        Choice::Cancel => ElicitAction::Cancel,
-    }))
+    ))
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Choice {
+enum VisitChoice {
     Cancel,
     Decline,
     Myself,
     Open,
 }
 
-impl fmt::Display for Choice {
+impl fmt::Display for VisitChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Cancel => "Cancel: answer neither yes nor no",

@@ -1,20 +1,25 @@
+//! `sterna call`, `sterna prompt` and `sterna read`.
+
 use sterna_client::{Client, Era, Error};
 use sterna_protocol::jsonrpc::ErrorCode;
 use sterna_protocol::legacy::{TaskSupport, ToolExecution};
+use sterna_protocol::prompt::GetPromptResult;
+use sterna_protocol::resource::ReadResourceResult;
 use sterna_protocol::tool::CallToolResult;
 
-use super::{Asking, Place, show};
-use crate::args::CallArgs;
+use super::{Asking, NamedServer, advice, show};
+use crate::args::{CallArgs, PromptArgs, ReadArgs};
 use crate::arguments;
 use crate::exit::{Exit, Failure};
 use crate::rounds::{self, Rounds};
 use crate::screen::Screen;
+use crate::text::Text;
 
-pub(crate) async fn run(args: CallArgs, screen: Screen) -> Result<Exit, Failure> {
-    let mut place = Place::read(&args.words, &args.asking.connect)?;
-    let tool = place.take("tool")?;
-    let arguments = arguments::read(place.rest, args.args.as_deref())?;
-    let asking = Asking::connect(place, &args.asking, screen).await?;
+pub(crate) async fn call(args: CallArgs, screen: Screen) -> Result<Exit, Failure> {
+    let mut named = NamedServer::read(&args.words, &args.asking.connect)?;
+    let tool = named.take("tool")?;
+    let arguments = arguments::read(named.rest, args.args.as_deref())?;
+    let asking = Asking::connect(named, &args.asking, screen).await?;
     screen.detail(format!("calling {tool}"));
     let call = || {
         let call = asking.client.call(tool).args(&arguments);
@@ -35,18 +40,19 @@ pub(crate) async fn run(args: CallArgs, screen: Screen) -> Result<Exit, Failure>
     {
         reached = Box::pin(rounds.call(call())).await;
     }
-    asking.close().await;
+    let reached = advice::about_call(reached, &asking.client, tool, &arguments, screen).await;
+    asking.close(&reached).await;
     rounds::finish(reached?, screen, text)
 }
 
-/// Whether the server knows no such call.
+/// Returns true if the server does not know the method.
 fn is_unknown(failed: &Failure) -> bool {
     let error = failed.error.downcast_ref::<Error>();
     let refusal = error.and_then(Error::rpc);
     refusal.is_some_and(|refusal| refusal.code == ErrorCode::METHOD_NOT_FOUND)
 }
 
-/// Whether a tool runs as a task only. In sessions the list says so, and a
+/// Returns true if a tool only runs as a task. In sessions the list says so, and a
 /// client that has read it calls accordingly.
 async fn is_task_only(client: &Client, tool: &str) -> bool {
     if client.era() != Era::Legacy {
@@ -63,10 +69,43 @@ async fn is_task_only(client: &Client, tool: &str) -> bool {
     false
 }
 
-pub(super) fn text(result: &CallToolResult) -> (String, Exit) {
+pub(super) fn text(result: &CallToolResult) -> (Text, Exit) {
     let exit = match result.is_error {
         Some(true) => Exit::ToolError,
         _ => Exit::Done,
     };
     (show::tool_result(result), exit)
+}
+
+pub(crate) async fn prompt(args: PromptArgs, screen: Screen) -> Result<Exit, Failure> {
+    let mut named = NamedServer::read(&args.words, &args.asking.connect)?;
+    let name = named.take("prompt")?;
+    let arguments = named.rest.iter().map(|word| arguments::parse_text(word));
+    let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
+    let asking = Asking::connect(named, &args.asking, screen).await?;
+    let mut call = asking.client.prompt(name);
+    for (name, text) in arguments {
+        call = call.arg(name, text);
+    }
+    let reached = Box::pin(asking.rounds().call(call)).await;
+    let reached = advice::about_prompt(reached, &asking.client, name).await;
+    asking.close(&reached).await;
+    rounds::finish(reached?, screen, prompt_text)
+}
+
+pub(super) fn prompt_text(result: &GetPromptResult) -> (Text, Exit) {
+    (show::prompt_result(result), Exit::Done)
+}
+
+pub(crate) async fn read(args: ReadArgs, screen: Screen) -> Result<Exit, Failure> {
+    let mut named = NamedServer::read(&args.words, &args.asking.connect)?;
+    let uri = named.take("resource")?;
+    let asking = Asking::connect(named, &args.asking, screen).await?;
+    let reached = Box::pin(asking.rounds().call(asking.client.read(uri))).await;
+    asking.close(&reached).await;
+    rounds::finish(reached?, screen, resource_text)
+}
+
+pub(super) fn resource_text(result: &ReadResourceResult) -> (Text, Exit) {
+    (show::resource_result(result).into(), Exit::Done)
 }

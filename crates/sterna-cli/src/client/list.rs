@@ -3,15 +3,16 @@ use sterna_client::Client;
 use sterna_protocol::prompt::Prompt;
 use sterna_protocol::tool::Tool;
 
-use super::Place;
+use super::NamedServer;
 use crate::args::{Kind, ListArgs};
 use crate::exit::{Exit, Failure};
 use crate::screen::Screen;
 use crate::session::{self, failure};
 use crate::table::Table;
+use crate::text::Text;
 
 pub(crate) async fn run(args: ListArgs, screen: Screen) -> Result<Exit, Failure> {
-    let client = Place::alone(&args.target)?.connect(screen).await?;
+    let client = NamedServer::alone(&args.target)?.connect(screen).await?;
     let listed = list_all(&client, args.only);
     let (json, text) = session::closing(&client, listed).await?;
     screen.result(&json, text)?;
@@ -21,23 +22,23 @@ pub(crate) async fn run(args: ListArgs, screen: Screen) -> Result<Exit, Failure>
 async fn list_all(
     client: &Client,
     only: Option<Kind>,
-) -> Result<(Map<String, Value>, String), Failure> {
+) -> Result<(Map<String, Value>, Text), Failure> {
     let mut json = Map::new();
-    let mut text = String::new();
+    let mut text = Text::default();
     for kind in [Kind::Tools, Kind::Prompts, Kind::Resources, Kind::Templates] {
         if only.map_or_else(|| offers(client, kind), |only| only == kind) {
             let (name, value, table) = list(client, kind).await?;
             json.insert(name.to_owned(), value);
             if !text.is_empty() {
-                text.push('\n');
+                text += "\n";
             }
-            text.push_str(&table);
+            text += table;
         }
     }
     Ok((json, text))
 }
 
-/// Whether the server says that it has any.
+/// Returns true if the server declares the list.
 fn offers(client: &Client, kind: Kind) -> bool {
     let capabilities = &client.server().capabilities;
     match kind {
@@ -47,7 +48,7 @@ fn offers(client: &Client, kind: Kind) -> bool {
     }
 }
 
-async fn list(client: &Client, kind: Kind) -> Result<(&'static str, Value, String), Failure> {
+async fn list(client: &Client, kind: Kind) -> Result<(&'static str, Value, Text), Failure> {
     Ok(match kind {
         Kind::Tools => {
             let found = client.tools().all().await.map_err(failure)?;
@@ -59,7 +60,7 @@ async fn list(client: &Client, kind: Kind) -> Result<(&'static str, Value, Strin
                     about(&tool.title, &tool.description),
                 ]);
             }
-            ("tools", serde_json::to_value(&found)?, table.to_string())
+            ("tools", serde_json::to_value(&found)?, table.to_text())
         }
         Kind::Prompts => {
             let found = client.prompts().all().await.map_err(failure)?;
@@ -72,7 +73,7 @@ async fn list(client: &Client, kind: Kind) -> Result<(&'static str, Value, Strin
                     about(&prompt.title, &prompt.description),
                 ]);
             }
-            ("prompts", serde_json::to_value(&found)?, table.to_string())
+            ("prompts", serde_json::to_value(&found)?, table.to_text())
         }
         Kind::Resources => {
             let found = client.resources().all().await.map_err(failure)?;
@@ -81,11 +82,7 @@ async fn list(client: &Client, kind: Kind) -> Result<(&'static str, Value, Strin
                 let about = about(&resource.title, &resource.description);
                 table.row([&resource.uri, &resource.name, about]);
             }
-            (
-                "resources",
-                serde_json::to_value(&found)?,
-                table.to_string(),
-            )
+            ("resources", serde_json::to_value(&found)?, table.to_text())
         }
         Kind::Templates => {
             let found = client.resource_templates().all().await.map_err(failure)?;
@@ -97,7 +94,7 @@ async fn list(client: &Client, kind: Kind) -> Result<(&'static str, Value, Strin
             (
                 "resourceTemplates",
                 serde_json::to_value(&found)?,
-                table.to_string(),
+                table.to_text(),
             )
         }
     })

@@ -1,60 +1,59 @@
 //! The subcommands that talk to a server.
 
+mod advice;
 mod call;
-mod complete;
 mod discover;
 mod doctor;
 mod list;
 mod listen;
-mod prompt;
-mod read;
 mod resume;
 mod show;
 mod task;
 
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use sterna_client::Client;
 use tokio::sync::Mutex;
 
 use crate::args::{AnswerArgs, AskingArgs, ConnectArgs, TargetArgs};
-use crate::ask::Desk;
-use crate::config::Settings;
+use crate::ask::{Answerer, SharedAnswerer};
+use crate::config::{Limits, Settings};
 use crate::exit::Failure;
-use crate::rounds::{Limits, Rounds};
+use crate::private_file;
+use crate::rounds::Rounds;
 use crate::screen::Screen;
-use crate::session::{self, SharedDesk};
+use crate::session;
 use crate::target::Target;
+use crate::text::excerpt;
 
-pub(crate) use call::run as call;
-pub(crate) use complete::run as complete;
-pub(crate) use discover::run as discover;
+pub(crate) use call::{call, prompt, read};
+pub(crate) use discover::{complete, discover};
 pub(crate) use doctor::run as doctor;
 pub(crate) use list::run as list;
 pub(crate) use listen::run as listen;
-pub(crate) use prompt::run as prompt;
-pub(crate) use read::run as read;
 pub(crate) use resume::run as resume;
 pub(crate) use task::run as task;
 
 /// A connection for calls that may ask.
 #[derive(Debug)]
 struct Asking<'a> {
+    target: Target,
     client: Client,
-    desk: SharedDesk,
+    answerer: SharedAnswerer,
     answers: &'a AnswerArgs,
     limits: Limits,
     screen: Screen,
 }
 
 impl<'a> Asking<'a> {
-    /// Connects to `place`.
+    /// Connects to the named server.
     async fn connect(
-        place: Place<'_>,
+        named: NamedServer<'_>,
         args: &'a AskingArgs,
         screen: Screen,
     ) -> Result<Self, Failure> {
-        Self::connect_to(place.target, &place.settings, &args.answers, screen).await
+        Self::connect_to(named.target, &named.settings, &args.answers, screen).await
     }
 
     async fn connect_to(
@@ -63,11 +62,17 @@ impl<'a> Asking<'a> {
         answers: &'a AnswerArgs,
         screen: Screen,
     ) -> Result<Self, Failure> {
-        let desk = Arc::new(Mutex::new(Desk::new(answers, settings, screen)?));
-        let client = session::connect(target, settings, Some(&desk), screen).await?;
+        if let Some(file) = &answers.save {
+            // Before the call: what the server says then could not be kept.
+            let check = private_file::check(file);
+            check.with_context(|| format!("the call cannot be saved to {}", file.display()))?;
+        }
+        let answerer = Arc::new(Mutex::new(Answerer::new(answers, settings, screen)?));
+        let client = session::connect(&target, settings, Some(&answerer), screen).await?;
         Ok(Self {
+            target,
             client,
-            desk,
+            answerer,
             answers,
             limits: Limits {
                 rounds: answers.max_rounds.unwrap_or(settings.limits.rounds),
@@ -80,32 +85,37 @@ impl<'a> Asking<'a> {
     fn rounds(&self) -> Rounds<'_> {
         Rounds {
             client: &self.client,
-            desk: &self.desk,
+            answerer: &self.answerer,
             save: self.answers.save.as_deref(),
             detach: false,
             limits: self.limits,
+            target: Some(&self.target),
             screen: self.screen,
         }
     }
 
-    /// Ends the connection in good order.
-    async fn close(self) {
+    /// Ends the connection in good order. If the call went well, the user hears
+    /// of answers that were given and not asked for.
+    async fn close<T>(self, reached: &Result<T, Failure>) {
+        if reached.is_ok() {
+            self.answerer.lock().await.tell_unused();
+        }
         session::close(self.client).await;
     }
 }
 
 /// The server that was named, and the words after it.
 #[derive(Debug)]
-struct Place<'w> {
+struct NamedServer<'w> {
     target: Target,
     settings: Settings,
     rest: &'w [String],
 }
 
-impl<'w> Place<'w> {
+impl<'w> NamedServer<'w> {
     fn read(words: &'w [String], args: &ConnectArgs) -> Result<Self, Failure> {
         let settings = Settings::read(args)?;
-        let (target, rest) = Target::split(words, &args.command, &settings)?;
+        let (target, rest) = Target::split(words, &args.command, settings.mcp_json.as_deref())?;
         Ok(Self {
             target,
             settings,
@@ -115,14 +125,18 @@ impl<'w> Place<'w> {
 
     /// The server, after which nothing may come.
     fn alone(args: &'w TargetArgs) -> Result<Self, Failure> {
-        let place = Self::read(&args.words, &args.connect)?;
-        place.nothing_more().map(|()| place)
+        let named = Self::read(&args.words, &args.connect)?;
+        named.nothing_more().map(|()| named)
     }
 
     fn nothing_more(&self) -> Result<(), Failure> {
         match self.rest.first() {
             None => Ok(()),
-            Some(word) => Err(Failure::usage(format!("`{word}` is too much"))),
+            Some(word) => Err(Failure::usage(format!(
+                "`{}` is one word too many: nothing follows what was named before it",
+                excerpt(word)
+            ))
+            .hint("words with spaces need quotes; `--` begins a command")),
         }
     }
 
@@ -146,6 +160,6 @@ impl<'w> Place<'w> {
 
     /// Connects for requests that never ask.
     async fn connect(self, screen: Screen) -> Result<Client, Failure> {
-        session::connect(self.target, &self.settings, None, screen).await
+        session::connect(&self.target, &self.settings, None, screen).await
     }
 }

@@ -5,11 +5,11 @@ use anyhow::Context as _;
 use serde_json::Value;
 use sterna_client::{PausedCall, Reply, Step};
 
-use super::{Asking, call, prompt, read};
+use super::{Asking, call};
 use crate::args::{AskingArgs, ResumeArgs};
 use crate::config::Settings;
 use crate::exit::{Exit, Failure};
-use crate::rounds::{self, Reached};
+use crate::rounds::{self, CallProgress};
 use crate::screen::Screen;
 use crate::target::Target;
 
@@ -20,11 +20,11 @@ pub(crate) async fn run(args: ResumeArgs, screen: Screen) -> Result<Exit, Failur
     match json["request"]["method"].as_str() {
         Some("prompts/get") => {
             let reached = go_on(&args, &text, screen).await?;
-            rounds::finish(reached, screen, prompt::text)
+            rounds::finish(reached, screen, call::prompt_text)
         }
         Some("resources/read") => {
             let reached = go_on(&args, &text, screen).await?;
-            rounds::finish(reached, screen, read::text)
+            rounds::finish(reached, screen, call::resource_text)
         }
         _ => {
             let reached = go_on(&args, &text, screen).await?;
@@ -37,22 +37,23 @@ async fn go_on<T: Reply>(
     args: &ResumeArgs,
     text: &str,
     screen: Screen,
-) -> Result<Reached<T>, Failure> {
+) -> Result<CallProgress<T>, Failure> {
     let mut paused: PausedCall<T> =
         serde_json::from_str(text).map_err(|error| not_paused(&args.file, &error))?;
     let AskingArgs { answers, connect } = &args.asking;
     let settings = Settings::read(connect)?;
-    if let Some(at) = &args.at {
-        paused = paused.dangerous_moved_to(at);
-    }
-    let target = match connect.command.is_empty() {
-        true => Target::parse(paused.server(), &settings)?,
-        false => Target::split(&[], &connect.command, &settings)?.0,
+    let target = match (Target::command(&connect.command), &args.at) {
+        (Some(command), _) => command,
+        (None, Some(at)) => Target::parse(at, settings.mcp_json.as_deref())?,
+        (None, None) => Target::of_paused(paused.server(), &args.file)?,
     };
     let asking = Asking::connect_to(target, &settings, answers, screen).await?;
+    if args.at.is_some() {
+        paused = paused.dangerous_moved_to(asking.client.endpoint());
+    }
     let rounds = asking.rounds();
     let reached = Box::pin(rounds.go_on(Step::InputRequired(paused))).await;
-    asking.close().await;
+    asking.close(&reached).await;
     reached
 }
 
@@ -68,5 +69,5 @@ fn read_file(file: &Path) -> Result<String, Failure> {
 
 fn not_paused(file: &Path, error: &serde_json::Error) -> Failure {
     Failure::usage(format!("{} is not a paused call: {error}", file.display()))
-        .hint("`sterna call … --save FILE` writes one when nobody is there to answer")
+        .hint("`sterna call … --save FILE` writes one when a question has no answer")
 }

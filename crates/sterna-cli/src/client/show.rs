@@ -5,25 +5,24 @@ use sterna_protocol::prompt::GetPromptResult;
 use sterna_protocol::resource::{ReadResourceResult, ResourceContents};
 use sterna_protocol::tool::CallToolResult;
 
-use crate::screen::{BAD, BOLD};
-use crate::table::{one_line, plain};
+use crate::text::{Text, one_line, printable};
 
-pub(super) fn tool_result(result: &CallToolResult) -> String {
+pub(super) fn tool_result(result: &CallToolResult) -> Text {
     let mut text: String = result.content.iter().map(block).collect();
     if let (true, Some(structured)) = (result.content.is_empty(), &result.structured_content) {
         text = line(structured.as_str());
     }
     match result.is_error {
-        Some(true) => format!("{BAD}the tool returned an error{BAD:#}\n{text}"),
-        _ => text,
+        Some(true) => Text::bad("the tool returned an error") + "\n" + text,
+        _ => text.into(),
     }
 }
 
-pub(super) fn prompt_result(result: &GetPromptResult) -> String {
+pub(super) fn prompt_result(result: &GetPromptResult) -> Text {
     let messages = result.messages.iter();
     let messages = messages.map(|message| {
         let role = one_line(&message.role.to_string());
-        format!("{BOLD}{role}{BOLD:#}\n{}", block(&message.content))
+        Text::bold(role) + "\n" + block(&message.content)
     });
     messages.collect()
 }
@@ -63,6 +62,6 @@ fn data(mime_type: &str, base64: &str) -> String {
 }
 
 fn line(text: &str) -> String {
-    let text = plain(text);
+    let text = printable(text);
     format!("{}\n", text.trim_end_matches('\n'))
 }

@@ -2,13 +2,13 @@ use sterna_protocol::elicitation::ElicitRequestParams;
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::tasks::{DetailedTask, TaskState};
 
-use super::{Asking, Place, call, show};
+use super::{Asking, NamedServer, call, show};
 use crate::args::{AnswerTaskArgs, TaskArgs, TaskCommand};
 use crate::exit::{Exit, Failure};
 use crate::rounds;
-use crate::screen::{BAD, BOLD, Screen};
+use crate::screen::Screen;
 use crate::session::{self, failure};
-use crate::table::one_line;
+use crate::text::{Text, one_line};
 
 pub(crate) async fn run(command: TaskCommand, screen: Screen) -> Result<Exit, Failure> {
     match command {
@@ -19,16 +19,16 @@ pub(crate) async fn run(command: TaskCommand, screen: Screen) -> Result<Exit, Fa
     }
 }
 
-/// What is done before looking at a task.
+/// Action on a task.
 enum Before {
     Cancel,
     Nothing,
 }
 
 async fn look(args: TaskArgs, before: Before, screen: Screen) -> Result<Exit, Failure> {
-    let mut place = Place::read(&args.words, &args.connect)?;
-    let id = place.take_last("task")?;
-    let client = place.connect(screen).await?;
+    let mut named = NamedServer::read(&args.words, &args.connect)?;
+    let id = named.take_last("task")?;
+    let client = named.connect(screen).await?;
     let task = client.task(id);
     let looked = async {
         if let Before::Cancel = before {
@@ -42,9 +42,9 @@ async fn look(args: TaskArgs, before: Before, screen: Screen) -> Result<Exit, Fa
 }
 
 async fn answer(args: AnswerTaskArgs, screen: Screen) -> Result<Exit, Failure> {
-    let mut place = Place::read(&args.words, &args.asking.connect)?;
-    let id = place.take_last("task")?;
-    let asking = Asking::connect(place, &args.asking, screen).await?;
+    let mut named = NamedServer::read(&args.words, &args.asking.connect)?;
+    let id = named.take_last("task")?;
+    let asking = Asking::connect(named, &args.asking, screen).await?;
     let (client, task) = (&asking.client, asking.client.task(id));
     let answered = async {
         let found = task.get(client).await.map_err(failure)?;
@@ -66,21 +66,21 @@ async fn answer(args: AnswerTaskArgs, screen: Screen) -> Result<Exit, Failure> {
 }
 
 async fn follow(args: AnswerTaskArgs, screen: Screen) -> Result<Exit, Failure> {
-    let mut place = Place::read(&args.words, &args.asking.connect)?;
-    let id = place.take_last("task")?;
-    let asking = Asking::connect(place, &args.asking, screen).await?;
+    let mut named = NamedServer::read(&args.words, &args.asking.connect)?;
+    let id = named.take_last("task")?;
+    let asking = Asking::connect(named, &args.asking, screen).await?;
     let task = asking.client.task(id);
     let reached = Box::pin(asking.rounds().follow(&task)).await;
-    asking.close().await;
+    asking.close(&reached).await;
     rounds::finish(reached?, screen, call::text)
 }
 
-pub(super) fn text(found: &DetailedTask) -> String {
+pub(super) fn text(found: &DetailedTask) -> Text {
     let task = found.task();
     let status = one_line(&task.status.to_string());
-    let mut text = format!("{BOLD}{}{BOLD:#}\n", one_line(&task.task_id));
+    let mut text = Text::bold(one_line(&task.task_id)) + "\n";
     let mut line = |name: &str, value: &str| {
-        text.push_str(&format!("  {name:<8}  {}\n", one_line(value)));
+        text += format!("  {name:<8}  {}\n", one_line(value));
     };
     line("status", &status);
     if let Some(message) = &task.status_message {
@@ -94,14 +94,13 @@ pub(super) fn text(found: &DetailedTask) -> String {
                 line("asks", &format!("{key}: {}", question(request)));
             }
         }
-        TaskState::Failed(error) => text.push_str(&format!(
-            "  {BAD}error{BAD:#}     {} ({})\n",
-            one_line(&error.message),
-            error.code.0
-        )),
+        TaskState::Failed(error) => {
+            let why = format!("     {} ({})\n", one_line(&error.message), error.code.0);
+            text += Text::from("  ") + Text::bad("error") + why;
+        }
         TaskState::Completed(result) => {
             if let Ok(result) = serde_json::from_str(result.as_str()) {
-                text.push_str(&show::tool_result(&result));
+                text += show::tool_result(&result);
             }
         }
         _ => {}
@@ -109,7 +108,7 @@ pub(super) fn text(found: &DetailedTask) -> String {
     text
 }
 
-/// What is asked, in a few words.
+/// Summary of a question.
 fn question(request: &InputRequest) -> String {
     match request {
         InputRequest::Elicit(elicit) => match &elicit.params {

@@ -1,8 +1,8 @@
-//! What the demo claims, and whether it was seen.
+//! Claims of the demo, each confirmed or not.
 
 use serde::Serialize;
 
-use crate::screen::{BAD, BOLD, GOOD};
+use crate::text::Text;
 
 /// Claims in the order they were tried.
 #[derive(Debug, Default, Serialize)]
@@ -35,20 +35,20 @@ impl Claims {
         self.claims.iter().all(|claim| claim.holds)
     }
 
-    pub(super) fn table(&self) -> String {
+    pub(super) fn table(&self) -> Text {
         let width = self
             .claims
             .iter()
             .map(|claim| claim.claim.len())
             .max()
             .unwrap_or(0);
-        let mut text = format!("\n{BOLD}what was shown{BOLD:#}\n");
+        let mut text = Text::from("\n") + Text::bold("what was shown") + "\n";
         for Claim { claim, holds, seen } in &self.claims {
             let mark = match holds {
-                true => format!("{GOOD}yes{GOOD:#}"),
-                false => format!("{BAD}NO {BAD:#}"),
+                true => Text::good("yes"),
+                false => Text::bad("NO "),
             };
-            text.push_str(&format!("  {mark}  {claim:<width$}  {seen}\n"));
+            text += Text::from("  ") + mark + format!("  {claim:<width$}  {seen}\n");
         }
         text
     }

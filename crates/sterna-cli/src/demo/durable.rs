@@ -13,8 +13,8 @@ use super::durable_tools::effects_in;
 use super::fleet::Fleet;
 use super::stage::{Stage, accepted, text};
 use crate::exit::Failure;
-use crate::screen::BOLD;
 use crate::session::failure;
+use crate::text::Text;
 
 /// Plays it and notes what was seen.
 pub(super) async fn play(
@@ -52,7 +52,7 @@ async fn lose_an_answer(
     let refunds = count(store, "refunded")?;
     let complete = match again {
         Step::Complete(result) => {
-            stage.line(2, &format!("{BOLD}{}{BOLD:#}", text(&result)));
+            stage.line(2, Text::bold(text(&result)));
             true
         }
         _ => false,
@@ -80,7 +80,7 @@ async fn vote_twice(stage: &Stage<'_>, claims: &mut Claims) -> Result<(), Failur
     let answered = stage.answer(paused).await?;
     let first = answered.resume(client).await.map_err(failure)?;
     if let Step::Complete(result) = first {
-        stage.line(2, &format!("{BOLD}{}{BOLD:#}", text(&result)));
+        stage.line(2, Text::bold(text(&result)));
     }
     claims.refused(
         "a token that was used is refused, where a tool says so",
@@ -139,7 +139,7 @@ async fn printing(store: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How often something has really happened.
+/// Number of recorded effects.
 fn count(store: &Path, what: &str) -> Result<usize, Failure> {
     match std::fs::read_to_string(effects_in(store)) {
         Ok(text) => Ok(text.lines().filter(|line| *line == what).count()),

@@ -17,7 +17,7 @@ use crate::exit::Failure;
 pub(super) fn add(server: Server, folder: &Path) -> Result<Server, Failure> {
     let store = SqliteStore::open(folder.join("store.db"), Config::default())?;
     let mut config = ServerConfig::default();
-    // Nobody who watches a demo waits thirty seconds for a dead worker.
+    // Thirty seconds for a dead worker are too long for a demo.
     config.tasks.lease = Duration::from_secs(1);
     config.tasks.poll_interval = Duration::from_millis(50);
     config.tasks.longest_poll = Duration::from_millis(100);
@@ -25,7 +25,6 @@ pub(super) fn add(server: Server, folder: &Path) -> Result<Server, Failure> {
     let vote = Tool::new("vote", "Takes one vote", vote);
     Ok(server
         .store(Arc::new(store))
-        .remember_rounds()
         .config(config)
         .state(Effects(effects_in(folder)))
         .offer(Tool::new("refund", "Refunds an order after asking", refund).needs_ledger())
@@ -33,7 +32,7 @@ pub(super) fn add(server: Server, folder: &Path) -> Result<Server, Failure> {
         .offer(publish.task(TaskMode::Always).needs_ledger()))
 }
 
-/// Where the replicas write down what has really happened.
+/// Log file in which the replicas record their effects.
 pub(super) fn effects_in(folder: &Path) -> PathBuf {
     folder.join("effects.log")
 }
@@ -56,7 +55,7 @@ struct Refund {
 #[derive(Deserialize, JsonSchema)]
 struct Amount {
     /// How much, in euros?
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1), extend("default" = 20))]
     amount: u32,
 }
 
@@ -72,7 +71,7 @@ async fn refund(cx: Cx<'_>, args: Refund) -> Result<String, ToolError> {
 #[derive(Deserialize, JsonSchema)]
 struct Choice {
     /// Whom do you vote for?
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), extend("default" = "Ada"))]
     name: String,
 }
 
@@ -89,7 +88,7 @@ struct Article {
 #[derive(Deserialize, JsonSchema)]
 struct Approval {
     /// Who approves?
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), extend("default" = "Ada"))]
     name: String,
 }
 

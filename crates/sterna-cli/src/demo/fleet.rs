@@ -12,10 +12,10 @@ use tokio::process::{Child, Command};
 #[derive(Debug)]
 pub(super) struct Fleet {
     recipe: Recipe,
-    replicas: Vec<Replica>,
+    replicas: Vec<ReplicaProcess>,
 }
 
-/// What a replica is started with.
+/// Arguments of a replica.
 #[derive(Debug)]
 struct Recipe {
     build: u8,
@@ -24,7 +24,7 @@ struct Recipe {
 }
 
 #[derive(Debug)]
-struct Replica {
+struct ReplicaProcess {
     name: char,
     address: SocketAddr,
     process: Child,
@@ -46,7 +46,7 @@ impl Fleet {
         Ok(fleet)
     }
 
-    /// Who listens where.
+    /// Names and addresses of the replicas.
     pub(super) fn addresses(&self) -> Vec<(char, SocketAddr)> {
         let replicas = self.replicas.iter();
         replicas
@@ -76,7 +76,7 @@ impl Fleet {
     pub(super) async fn upgrade(&mut self, build: u8) -> Result<()> {
         self.recipe.build = build;
         for replica in &mut self.replicas {
-            let new = Replica::start(replica.name, &self.recipe).await?;
+            let new = ReplicaProcess::start(replica.name, &self.recipe).await?;
             std::mem::replace(replica, new).kill().await?;
         }
         Ok(())
@@ -91,14 +91,14 @@ impl Fleet {
 
     async fn start_all(&mut self) -> Result<()> {
         for name in ['A', 'B', 'C'] {
-            let replica = Replica::start(name, &self.recipe).await?;
+            let replica = ReplicaProcess::start(name, &self.recipe).await?;
             self.replicas.push(replica);
         }
         Ok(())
     }
 }
 
-impl Replica {
+impl ReplicaProcess {
     /// Starts this same binary as a server and waits until it listens.
     async fn start(name: char, recipe: &Recipe) -> Result<Self> {
         let program = std::env::current_exe().context("this binary cannot be found")?;

@@ -20,11 +20,12 @@ use sterna_seal::{Keyring, OsEntropy};
 use tokio::sync::Mutex;
 
 use crate::args::DemoArgs;
-use crate::ask::Desk;
+use crate::ask::Answerer;
+use crate::config::Limits;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::private_file;
-use crate::rounds::{Limits, Rounds};
+use crate::rounds::Rounds;
 use crate::screen::Screen;
 use crate::session::failure;
 
@@ -64,17 +65,18 @@ async fn play(
     let proxy = Proxy::start(fleet.addresses()).await?;
     let client = Client::builder(proxy.url()).extension(&ExtensionId::TASKS);
     let client = client.connect().await.map_err(failure)?;
-    let desk = Desk::for_demo(&stage::answers(auto), auto, screen)?;
-    let desk = Arc::new(Mutex::new(desk));
+    let answerer = Answerer::for_demo(&stage::answers(auto), auto, screen)?;
+    let answerer = Arc::new(Mutex::new(answerer));
     let stage = Stage {
         proxy: &proxy,
         screen,
         rounds: Rounds {
             client: &client,
-            desk: &desk,
+            answerer: &answerer,
             save: None,
             detach: false,
             limits: Limits::default(),
+            target: None,
             screen,
         },
     };

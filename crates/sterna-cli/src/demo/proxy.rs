@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-use crate::clock;
+use crate::environment;
 
 /// The proxy; dropped, it is gone.
 #[derive(Debug)]
@@ -40,9 +40,9 @@ struct State {
 pub(super) struct Exchange {
     /// Which replica answered.
     pub(super) replica: char,
-    /// How long it took.
+    /// Duration of the request.
     pub(super) took: Duration,
-    /// How many characters of state the client carries now.
+    /// Length of the request state in characters.
     pub(super) state: usize,
 }
 
@@ -98,7 +98,7 @@ async fn accept(listener: TcpListener, state: Arc<Mutex<State>>) {
         connections.spawn(async move {
             let service = service_fn(|request| forward(request, &state));
             let connection = hyper::server::conn::http1::Builder::new();
-            // A connection that breaks concerns nobody but its client.
+            // A connection that breaks concerns only its client.
             let _ = connection
                 .serve_connection(TokioIo::new(stream), service)
                 .await;
@@ -120,7 +120,7 @@ async fn forward(
         return Ok(status(StatusCode::BAD_REQUEST));
     };
     let body = body.to_bytes();
-    let start = clock::instant();
+    let start = environment::instant();
     for (replica, address) in in_turn(state) {
         let request = Request::from_parts(head.clone(), Full::new(body.clone()));
         let Ok((head, answer)) = exchange(address, request).await else {

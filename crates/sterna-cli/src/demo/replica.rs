@@ -8,16 +8,16 @@ use anyhow::Context as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sterna_seal::SharedKeyring;
-use sterna_server::edge::interrupted;
+use sterna_server::http::interrupted;
 use sterna_server::{Cx, Server, ToolError};
 
 use super::durable_tools;
 use crate::args::ReplicaArgs;
-use crate::clock;
+use crate::environment;
 use crate::exit::{Exit, Failure};
 
 pub(crate) async fn run(args: ReplicaArgs) -> Result<Exit, Failure> {
-    let keys = SharedKeyring::from_file(args.keys, clock::now())?;
+    let keys = SharedKeyring::from_file(args.keys, environment::now())?;
     let replica = Replica {
         name: args.name,
         build: args.build,
@@ -25,6 +25,7 @@ pub(crate) async fn run(args: ReplicaArgs) -> Result<Exit, Failure> {
     let mut server = Server::new("work-items", format!("{}.0.0", args.build))
         .shared_keys(Arc::new(keys))
         .state(replica)
+        .configure(|config| config.announce = false)
         .tool(
             "update_work_item",
             "Resolves a work item after asking how",
@@ -65,16 +66,16 @@ enum How {
 
 #[derive(Deserialize, JsonSchema)]
 struct Details {
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), extend("default" = "4301"))]
     details: String,
 }
 
 /// The second build wants to know more.
 #[derive(Deserialize, JsonSchema)]
 struct Confirmed {
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), extend("default" = "4301"))]
     details: String,
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), extend("default" = "Ada"))]
     confirmed_by: String,
 }
 

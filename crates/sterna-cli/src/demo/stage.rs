@@ -1,4 +1,4 @@
-//! What both acts of the demo are played on.
+//! Fixture of both parts of the demo.
 
 use serde_json::json;
 use sterna_client::{Client, ErrorKind, PausedCall, Step};
@@ -11,11 +11,12 @@ use super::proxy::{Exchange, Proxy};
 use crate::args::AnswerArgs;
 use crate::exit::{Exit, Failure};
 use crate::rounds::{Asked, Rounds};
-use crate::screen::{BOLD, DIM, Screen};
+use crate::screen::Screen;
+use crate::text::Text;
 
 pub(super) type Paused = PausedCall<CallToolResult>;
 
-/// What the stage is set with.
+/// Parts of the fixture.
 #[derive(Debug)]
 pub(super) struct Stage<'a> {
     pub(super) proxy: &'a Proxy,
@@ -30,7 +31,7 @@ impl Stage<'_> {
 
     /// Opens an act.
     pub(super) fn open(&self, scene: &str) {
-        self.screen.note(format!("{BOLD}{scene}{BOLD:#}"));
+        self.screen.note(Text::bold(scene));
     }
 
     /// The questions of a round; a call that ended too early ends the story.
@@ -38,7 +39,7 @@ impl Stage<'_> {
         match step {
             Step::InputRequired(paused) => {
                 let keys: Vec<_> = paused.open().map(|(key, _)| key).collect();
-                self.line(round, &format!("asks {}", keys.join(", ")));
+                self.line(round, format!("asks {}", keys.join(", ")));
                 Ok(paused)
             }
             _ => Err(anyhow::anyhow!("the call ended in round {round}").into()),
@@ -52,7 +53,7 @@ impl Stage<'_> {
 
     /// Has the questions of a task answered.
     pub(super) async fn answer_task(&self, open: InputRequests) -> Result<InputResponses, Failure> {
-        let server = self.client().place();
+        let server = self.client().endpoint();
         let (answers, asked) = self.rounds.ask(server, "publish", open).await?;
         went_on(asked).map(|()| answers.into_iter().collect())
     }
@@ -63,20 +64,21 @@ impl Stage<'_> {
             .expect("the proxy has just forwarded an answer")
     }
 
-    pub(super) fn line(&self, round: u32, what: &str) {
+    pub(super) fn line(&self, round: u32, what: impl Into<Text>) {
         let Exchange {
             replica,
             took,
             state,
         } = self.last();
         let millis = took.as_secs_f64() * 1000.0;
-        self.screen.note(format!(
-            "  round {round}  replica {replica}  state {state:>4} characters  {millis:>6.1} ms  {what}"
-        ));
+        let round = format!(
+            "  round {round}  replica {replica}  state {state:>4} characters  {millis:>6.1} ms  "
+        );
+        self.screen.note(Text::from(round) + what);
     }
 
     pub(super) fn tell(&self, what: &str) {
-        self.screen.note(format!("  {DIM}{what}{DIM:#}"));
+        self.screen.note(Text::from("  ") + Text::dim(what));
     }
 
     /// The words with which a state was refused; `None` if it was taken.
@@ -93,14 +95,14 @@ impl Stage<'_> {
 fn went_on(asked: Asked) -> Result<(), Failure> {
     match asked {
         Asked::Answered => Ok(()),
-        Asked::Nobody | Asked::Stopped => {
+        Asked::Unanswered | Asked::Stopped => {
             let error = anyhow::anyhow!("the demo ends where you left it");
             Err(Failure::new(Exit::Declined, error))
         }
     }
 }
 
-/// An answer that nobody is asked for.
+/// An answer without a question.
 pub(super) fn accepted(content: serde_json::Value) -> Result<ElicitResult, Failure> {
     let result = json!({"action": "accept", "content": content});
     Ok(serde_json::from_value(result)?)
@@ -114,7 +116,7 @@ pub(super) fn text(result: &CallToolResult) -> String {
     texts.collect()
 }
 
-/// What the demo answers by itself.
+/// Answers that the demo gives by itself.
 pub(super) fn answers(auto: bool) -> AnswerArgs {
     let given = [
         "resolution.resolution=Duplicate",

@@ -8,8 +8,8 @@ use super::claims::Claims;
 use super::fleet::Fleet;
 use super::stage::{Paused, Stage, accepted, text};
 use crate::exit::Failure;
-use crate::screen::BOLD;
 use crate::session::failure;
+use crate::text::Text;
 
 /// Plays it and notes what was seen.
 pub(super) async fn play(
@@ -57,7 +57,7 @@ pub(super) async fn play(
         return Ok(());
     };
     let text = text(&result);
-    stage.line(4, &format!("{BOLD}{text}{BOLD:#}"));
+    stage.line(4, Text::bold(&text));
     let once = format!("looked up once, by replica {first_replica}");
     claims.note(
         "a finished step never runs again, on whichever replica",

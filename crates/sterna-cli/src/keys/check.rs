@@ -5,7 +5,8 @@ use sterna_seal::{Keyring, UnixMillis};
 
 use super::{file, list};
 use crate::exit::{Exit, Failure};
-use crate::screen::{BAD, GOOD, Screen};
+use crate::screen::Screen;
+use crate::text::Text;
 
 pub(super) fn run(path: &Path, at: UnixMillis, screen: Screen) -> Result<Exit, Failure> {
     let ring = file::read(path)?;
@@ -17,15 +18,12 @@ pub(super) fn run(path: &Path, at: UnixMillis, screen: Screen) -> Result<Exit, F
         "problems": problems,
         "keys": list::as_json(&ring, at),
     });
-    let mut text = format!("{}\n", list::as_table(&ring, at));
+    let mut text = list::as_table(&ring, at) + "\n";
     for problem in &problems {
-        text.push_str(&format!("{BAD}problem{BAD:#}: {problem}\n"));
+        text += Text::bad("problem") + format!(": {problem}\n");
     }
     if problems.is_empty() {
-        text.push_str(&format!(
-            "{GOOD}ok{GOOD:#}: servers can use {} at {at}.\n",
-            path.display()
-        ));
+        text += Text::good("ok") + format!(": servers can use {} at {at}.\n", path.display());
     }
     screen.result(&json, text)?;
     Ok(match problems.is_empty() {
@@ -34,8 +32,7 @@ pub(super) fn run(path: &Path, at: UnixMillis, screen: Screen) -> Result<Exit, F
     })
 }
 
-/// What would keep a server from working with the file, or the file from being
-/// a secret.
+/// Problems of a key file: errors that stop a server, and permissions.
 fn problems(path: &Path, ring: &Keyring, at: UnixMillis) -> Vec<String> {
     let mut problems = Vec::new();
     match ring.minting_key(at) {

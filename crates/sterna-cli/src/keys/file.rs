@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
 use sterna_seal::{Keyring, SecretText};
@@ -38,23 +38,13 @@ pub(super) fn create(file: &Path, text: &SecretText) -> Result<(), Failure> {
     })
 }
 
-/// Replaces `file` in one step: no reader ever sees half of it.
+/// Replaces `file` in one step: readers see the old file or the whole new one.
 pub(super) fn replace(file: &Path, text: &SecretText) -> Result<(), Failure> {
-    let mut beside = PathBuf::from(file).into_os_string();
-    beside.push(".new");
-    let beside = PathBuf::from(beside);
-    create(&beside, text)?;
-    // The owner and the mode of the old file may have been set on purpose.
-    let replaced = fs::metadata(file)
-        .and_then(|old| fs::set_permissions(&beside, old.permissions()))
-        .and_then(|()| fs::rename(&beside, file));
-    if replaced.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
+    let replaced = private_file::replace(file, text.as_str());
     Ok(replaced.with_context(|| format!("{} cannot be replaced", file.display()))?)
 }
 
-/// Whether others than the owner can read `file`.
+/// Returns true if others than the owner can read `file`.
 pub(super) fn is_open_to_others(file: &Path) -> bool {
     #[cfg(unix)]
     {

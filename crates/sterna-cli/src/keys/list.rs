@@ -7,6 +7,7 @@ use super::file;
 use crate::exit::{Exit, Failure};
 use crate::screen::Screen;
 use crate::table::Table;
+use crate::text::Text;
 
 pub(super) fn run(path: &Path, now: UnixMillis, screen: Screen) -> Result<Exit, Failure> {
     let ring = file::read(path)?;
@@ -27,7 +28,7 @@ pub(super) fn as_json(ring: &Keyring, now: UnixMillis) -> Vec<Value> {
     ring.keys().map(show).collect()
 }
 
-pub(super) fn as_table(ring: &Keyring, now: UnixMillis) -> String {
+pub(super) fn as_table(ring: &Keyring, now: UnixMillis) -> Text {
     let mut table = Table::new(&["key", "now", "seals from", "opens until", "comment"]);
     for key in ring.keys() {
         let from = activation(key).map_or_else(|| "always".to_owned(), |at| at.to_string());
@@ -42,7 +43,7 @@ pub(super) fn as_table(ring: &Keyring, now: UnixMillis) -> String {
             key.comment().unwrap_or_default().to_owned(),
         ]);
     }
-    table.to_string()
+    table.to_text()
 }
 
 fn activation(key: &Key) -> Option<UnixMillis> {

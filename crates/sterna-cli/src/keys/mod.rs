@@ -3,18 +3,22 @@
 mod check;
 pub(crate) mod file;
 mod list;
-mod new;
 mod rotate;
 
+use std::path::Path;
+
+use serde_json::json;
+use sterna_seal::{Key, Keyring, OsEntropy, SecretKey};
+
 use crate::args::KeysCommand;
-use crate::clock;
+use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::screen::Screen;
 
 pub(crate) fn run(command: KeysCommand, screen: Screen) -> Result<Exit, Failure> {
-    let now = clock::now();
+    let now = environment::now();
     match command {
-        KeysCommand::New { file, comment } => new::run(&file, comment, screen),
+        KeysCommand::New { file, comment } => create(&file, comment, screen),
         KeysCommand::List { file } => list::run(&file, now, screen),
         KeysCommand::Rotate {
             file,
@@ -24,7 +28,7 @@ pub(crate) fn run(command: KeysCommand, screen: Screen) -> Result<Exit, Failure>
             dry_run,
         } => {
             let plan = rotate::Plan {
-                activate_at: now.after(rollout),
+                activate_at: now + rollout,
                 longest_round,
                 comment,
             };
@@ -32,4 +36,23 @@ pub(crate) fn run(command: KeysCommand, screen: Screen) -> Result<Exit, Failure>
         }
         KeysCommand::Check { file, at } => check::run(&file, at.unwrap_or(now), screen),
     }
+}
+
+fn create(path: &Path, comment: Option<String>, screen: Screen) -> Result<Exit, Failure> {
+    let mut key = Key::new(SecretKey::generate(&mut OsEntropy)?);
+    if let Some(comment) = comment {
+        key = key.commented(comment);
+    }
+    let id = key.id().to_string();
+    file::create(path, &Keyring::new([key])?.to_toml())?;
+    let shown = path.display();
+    screen.result(
+        &json!({"file": path, "key": id}),
+        format!("{shown} made, with key {id}\n"),
+    )?;
+    screen.note(
+        "Give it to every replica, and keep it as you keep a TLS key:\n\
+         anyone who reads it can read and forge the state of every call.",
+    );
+    Ok(Exit::Done)
 }

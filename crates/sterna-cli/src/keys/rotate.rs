@@ -7,8 +7,9 @@ use sterna_seal::{Key, Keyring, OsEntropy, SecretKey, UnixMillis};
 use super::{file, list};
 use crate::exit::{Exit, Failure};
 use crate::screen::Screen;
+use crate::text::Text;
 
-/// What the operator wants.
+/// Plan of a rotation.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) activate_at: UnixMillis,
@@ -37,7 +38,15 @@ pub(super) fn run(
         ring = Keyring::new(ring.keys().map(note))?;
     }
     if !dry_run {
+        let was_open = file::is_open_to_others(path);
         file::replace(path, &ring.to_toml())?;
+        if was_open && !file::is_open_to_others(path) {
+            let file = path.display();
+            screen.warn(format!(
+                "others than its owner could read {file}; it has mode 0600 now. Its keys may be \
+                 known to them. Servers that run as another user need a group with mode 0640"
+            ));
+        }
     }
     let safe_at = ring.keys().filter_map(Key::retire_at).max();
     let json = json!({
@@ -62,17 +71,16 @@ fn text(
     safe_at: Option<UnixMillis>,
     dry_run: bool,
     now: UnixMillis,
-) -> String {
+) -> Text {
     let (file, did) = (path.display(), if dry_run { "would get" } else { "has" });
-    let mut text = format!("{file} {did} a new key.\n\n{}\n", list::as_table(ring, now));
-    text.push_str(&format!(
-        "1. Deploy the file to every replica before {activate_at}, and have them reload it.\n\
+    let mut text = Text::from(format!("{file} {did} a new key.\n\n"));
+    text += list::as_table(ring, now);
+    text += format!(
+        "\n1. Deploy the file to every replica before {activate_at}, and have them reload it.\n\
          2. At {activate_at} the new key takes over by itself.\n"
-    ));
+    );
     if let Some(at) = safe_at {
-        text.push_str(&format!(
-            "3. From {at} on the old keys open nothing; they can be taken out.\n"
-        ));
+        text += format!("3. From {at} on the old keys open nothing; they can be taken out.\n");
     }
     text
 }

@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use serde::Deserialize;
 
-use super::Target;
+use super::{NamedBy, Server, Target};
 use crate::environment;
 use crate::exit::Failure;
+use crate::suggest;
+use crate::text::{excerpt, one_line};
 
 #[derive(Debug, Deserialize)]
-struct File {
+struct McpJsonFile {
     #[serde(rename = "mcpServers")]
     servers: BTreeMap<String, Entry>,
 }
@@ -38,36 +40,48 @@ pub(super) fn find(name: &str, file: Option<&Path>) -> Result<Target, Failure> {
         .map(Path::to_owned)
         .or_else(|| here.into_iter().find(|file| file.exists()))
     else {
+        let name = excerpt(name);
         return Err(Failure::usage(format!("`{name}` is not a URL, and there is no mcp.json here"))
             .hint("a URL begins with http:// or https://; a command stands after `--`; --mcp-json names a file"));
     };
     let text = std::fs::read_to_string(&file)
         .with_context(|| format!("{} cannot be read", file.display()))?;
-    let servers = serde_json::from_str::<File>(&text)
+    let servers = serde_json::from_str::<McpJsonFile>(&text)
         .map_err(|error| Failure::usage(format!("{} is not an mcp.json: {error}", file.display())))?
         .servers;
     let Some(entry) = servers.get(name) else {
-        let known: Vec<_> = servers.keys().map(String::as_str).collect();
-        return Err(
-            Failure::usage(format!("{} has no server `{name}`", file.display()))
-                .hint(format!("it has {}", known.join(", "))),
-        );
+        let known = servers.keys().map(String::as_str);
+        let missing = format!("{} has no server `{}`", file.display(), excerpt(name));
+        return Err(Failure::usage(missing).hint(suggest::among(name, known, "it has")));
     };
-    target(entry, &environment::var).map_err(|reason| {
+    let server = server(entry, &variable).map_err(|reason| {
+        let (name, file) = (excerpt(name), file.display());
         Failure::usage(format!(
-            "the server `{name}` in {}: {reason}",
-            file.display()
+            "the server `{name}` in {file}: {}",
+            one_line(&reason)
         ))
-    })
+    })?;
+    let name = name.to_owned();
+    let named_by = NamedBy::McpJson { file, name };
+    Ok(Target { server, named_by })
 }
 
-fn target(entry: &Entry, var: &dyn Fn(&str) -> Option<String>) -> Result<Target, String> {
+/// A variable for an entry. The token of the command is none: a file must not
+/// choose where it goes.
+fn variable(name: &str) -> Option<String> {
+    match name {
+        "STERNA_BEARER" => None,
+        name => environment::var(name),
+    }
+}
+
+fn server(entry: &Entry, var: &dyn Fn(&str) -> Option<String>) -> Result<Server, String> {
     let expand_all = |values: &BTreeMap<String, String>| {
         let expand = |(name, value): (&String, &String)| Ok((name.clone(), expand(value, var)?));
         values.iter().map(expand).collect::<Result<_, String>>()
     };
     match (&entry.command, &entry.url) {
-        (Some(program), None) => Ok(Target::Command {
+        (Some(program), None) => Ok(Server::Command {
             program: expand(program, var)?,
             args: entry
                 .args
@@ -77,7 +91,7 @@ fn target(entry: &Entry, var: &dyn Fn(&str) -> Option<String>) -> Result<Target,
             env: expand_all(&entry.env)?,
             folder: entry.cwd.clone(),
         }),
-        (None, Some(url)) => Ok(Target::Url {
+        (None, Some(url)) => Ok(Server::Url {
             url: expand(url, var)?,
             headers: expand_all(&entry.headers)?,
         }),
@@ -98,11 +112,22 @@ fn expand(text: &str, var: &dyn Fn(&str) -> Option<String>) -> Result<String, St
             None => (inside, None),
         };
         let value = var(name).or(default);
-        out.push_str(&value.ok_or_else(|| format!("the environment variable {name} is not set"))?);
+        out.push_str(&value.ok_or_else(|| unset(name))?);
         rest = after;
     }
     out.push_str(rest);
     Ok(out)
+}
+
+fn unset(name: &str) -> String {
+    match name {
+        "STERNA_BEARER" => {
+            "an entry cannot take $STERNA_BEARER; --credentials-for sends the token \
+                            to a server that this file names"
+                .to_owned()
+        }
+        name => format!("the environment variable {name} is not set"),
+    }
 }
 
 #[cfg(test)]
@@ -115,7 +140,7 @@ mod tests {
     fn check(json: &str, expected: Expect) {
         let var = |name: &str| (name == "TOKEN").then(|| "s3cret".to_owned());
         let entry = serde_json::from_str(json).unwrap();
-        expected.assert_eq(&format!("{:?}", target(&entry, &var)));
+        expected.assert_eq(&format!("{:?}", server(&entry, &var)));
     }
 
     #[test]

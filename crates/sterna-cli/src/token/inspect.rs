@@ -4,43 +4,44 @@ use serde_json::{Value, json};
 use sterna_seal::{Inspection, OpenError, Realm, UnixMillis};
 use sterna_server::SealedState;
 
-use super::{journal, verdict};
+use super::{checks, journal};
 use crate::args::InspectArgs;
-use crate::clock;
+use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::keys;
-use crate::screen::{BAD, BOLD, GOOD, Screen};
+use crate::screen::Screen;
+use crate::text::Text;
 
 pub(super) fn run(args: &InspectArgs, screen: Screen) -> Result<Exit, Failure> {
     let token = read_token(&args.token)?;
     let ring = keys::file::read(&args.keys)?;
     let realm = Realm::new(&args.audience, args.tenant.as_deref());
     let seen = ring.inspect(&token, &realm).map_err(unreadable)?;
-    let at = args.at.unwrap_or_else(clock::now);
-    let verdicts = verdict::all(&seen, &realm, args, at)?;
+    let at = args.at.unwrap_or_else(environment::now);
+    let made = checks::all(&seen, &realm, args, at)?;
     let state = seen.content.inline().map(SealedState::decode);
-    let is_taken = verdicts.iter().all(|verdict| verdict.refusal.is_none());
+    let is_taken = made.iter().all(|check| check.refusal.is_none());
 
     let json = json!({
         "characters": token.len(),
         "claims": claims(&seen),
         "state": journal::as_json(state.as_ref(), args.show_values),
         "taken": is_taken,
-        "checks": verdicts.iter().map(verdict::Verdict::as_json).collect::<Vec<_>>(),
+        "checks": made.iter().map(checks::TokenCheck::as_json).collect::<Vec<_>>(),
     });
     let mut text = claims_text(&token, &seen, at);
-    text.push_str(&journal::as_text(state.as_ref(), args.show_values));
-    text.push_str(&format!("\n{BOLD}would it be taken?{BOLD:#}\n"));
-    for verdict in &verdicts {
-        text.push_str(&verdict.as_text());
+    text += journal::as_text(state.as_ref(), args.show_values);
+    text += Text::from("\n") + Text::bold("would it be taken?") + "\n";
+    for check in &made {
+        text += check.as_text();
     }
-    text.push_str(&match is_taken {
-        true => format!("{GOOD}yes{GOOD:#}, as far as it was asked\n"),
-        false => format!(
-            "{BAD}no{BAD:#}: the client would be told `{}` and nothing else\n",
-            OpenError::WIRE_MESSAGE
-        ),
-    });
+    text += match is_taken {
+        true => Text::good("yes") + ", as far as it was asked\n",
+        false => {
+            let told = OpenError::WIRE_MESSAGE;
+            Text::bad("no") + format!(": the client would be told `{told}` and nothing else\n")
+        }
+    };
     screen.result(&json, text)?;
     Ok(match is_taken {
         true => Exit::Done,
@@ -57,7 +58,7 @@ fn read_token(given: &str) -> Result<String, Failure> {
     Ok(text.trim().to_owned())
 }
 
-/// Why nothing can be said about a token, and what to look at.
+/// Error for a token that cannot be opened, with a hint.
 fn unreadable(reason: OpenError) -> Failure {
     let hint = match reason {
         OpenError::UnknownKey(_) => "the server that sealed it has another key file, or has none",
@@ -85,12 +86,11 @@ fn claims(seen: &Inspection) -> Value {
     })
 }
 
-fn claims_text(token: &str, seen: &Inspection, at: UnixMillis) -> String {
+fn claims_text(token: &str, seen: &Inspection, at: UnixMillis) -> Text {
     let caller = if seen.is_named { "known" } else { "anonymous" };
     let ends = |end: UnixMillis| if end <= at { "  (over)" } else { "" };
-    format!(
-        "{BOLD}claims{BOLD:#}\n\
-         \x20 flow         {}\n\
+    let lines = format!(
+        "\n  flow         {}\n\
          \x20 round        {}\n\
          \x20 started      {}\n\
          \x20 issued       {}\n\
@@ -109,5 +109,6 @@ fn claims_text(token: &str, seen: &Inspection, at: UnixMillis) -> String {
         ends(seen.flow_ends_at),
         seen.key_id,
         token.len(),
-    )
+    );
+    Text::bold("claims") + lines
 }

@@ -1,11 +1,11 @@
-//! What the state inside a token holds.
+//! The state inside a token.
 
 use serde_json::{Value, json};
 use sterna_flow::{Entry, Journal};
 use sterna_server::{SealedState, StateContent};
 
-use crate::screen::{BOLD, DIM};
-use crate::table::{Table, plain};
+use crate::table::Table;
+use crate::text::Text;
 
 /// `None`: the state is in a blob store. `Some(None)`: it cannot be read.
 type Found<'a> = Option<&'a Option<SealedState>>;
@@ -42,47 +42,45 @@ pub(super) fn as_json(state: Found<'_>, show_values: bool) -> Value {
     json
 }
 
-pub(super) fn as_text(state: Found<'_>, show_values: bool) -> String {
+pub(super) fn as_text(state: Found<'_>, show_values: bool) -> Text {
+    let heading = Text::from("\n") + Text::bold("state") + "\n";
     let Some(state) = state else {
-        return format!("\n{BOLD}state{BOLD:#}\n  in a blob store; the token holds its key\n");
+        return heading + "  in a blob store; the token holds its key\n";
     };
     let Some(state) = state else {
-        return format!("\n{BOLD}state{BOLD:#}\n  not readable by this release\n");
+        return heading + "  not readable by this release\n";
     };
-    let mut text = format!(
-        "\n{BOLD}state{BOLD:#}\n  build        {}\n",
-        hex(&state.build)
-    );
+    let mut text = heading + format!("  build        {}\n", hex(&state.build));
     if let Some(trace) = trace(state) {
-        text.push_str(&format!("  trace        {trace}\n"));
+        text += format!("  trace        {trace}\n");
     }
     if state.sheds > 0 {
-        text.push_str(&format!("  sent away    {} times in a row\n", state.sheds));
+        text += format!("  sent away    {} times in a row\n", state.sheds);
     }
     match &state.content {
         StateContent::Journal(journal) => {
-            text.push_str(&format!("  waits for    {}\n", or_nothing(&asked(journal))));
-            text.push_str(&entries(journal, show_values));
+            text += format!("  waits for    {}\n", or_nothing(&asked(journal)));
+            text += entries(journal, show_values);
         }
         StateContent::Author { asked, state } => {
-            text.push_str(&format!("  waits for    {}\n", or_nothing(asked)));
-            text.push_str(&format!("  own state    {} bytes\n", state.len()));
+            text += format!("  waits for    {}\n", or_nothing(asked));
+            text += format!("  own state    {} bytes\n", state.len());
             if show_values {
-                text.push_str(&format!("  {DIM}{}{DIM:#}\n", plain(state)));
+                text += Text::from("  ") + Text::dim(state) + "\n";
             }
         }
-        _ => text.push_str("  of a kind that this release does not know\n"),
+        _ => text += "  of a kind that this release does not know\n",
     }
     text
 }
 
-fn entries(journal: &Journal, show_values: bool) -> String {
+fn entries(journal: &Journal, show_values: bool) -> Text {
     if journal.entries().is_empty() {
-        return "  journal      empty\n".to_owned();
+        return Text::from("  journal      empty\n");
     }
     let mut heading = vec!["journal", "kind", "bytes"];
     heading.extend(show_values.then_some("value"));
-    let mut table = Table::new(&heading);
+    let mut table = Table::new(&heading).indented(2);
     for entry in journal.entries() {
         let mut row = vec![
             entry.key().to_string(),
@@ -92,8 +90,7 @@ fn entries(journal: &Journal, show_values: bool) -> String {
         row.extend(show_values.then(|| value(entry)));
         table.row(row);
     }
-    let table = table.to_string();
-    table.lines().map(|line| format!("  {line}\n")).collect()
+    table.to_text()
 }
 
 fn entry_json(entry: &Entry, show_values: bool) -> Value {
@@ -111,7 +108,7 @@ fn kind(entry: &Entry) -> String {
 }
 
 /// The value as text. One that its author marked as secret stays secret, also
-/// for whoever has the keys: terminals and logs keep what they are shown.
+/// for those who have the keys: terminals and logs keep what they are shown.
 fn value(entry: &Entry) -> String {
     if entry.secret() {
         return "(marked as secret)".to_owned();

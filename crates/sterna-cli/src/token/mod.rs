@@ -1,8 +1,8 @@
 //! `sterna token`: looking into request state that our own server sealed.
 
+mod checks;
 mod inspect;
 mod journal;
-mod verdict;
 
 use crate::args::TokenCommand;
 use crate::exit::{Exit, Failure};

@@ -1,5 +1,5 @@
-//! What a trace does not show. It is made to be pasted into a report, so it
-//! rather hides too much.
+//! Masking of secrets in a trace. A trace is made to be pasted into a report,
+//! so it hides too much rather than too little.
 
 use http::HeaderName;
 use serde_json::{Map, Value};
@@ -70,9 +70,8 @@ fn cut(text: &mut String) {
     text.push_str(&format!("… ({all} characters)"));
 }
 
-/// Whether a member, a field or a header of this name holds what only two may
-/// know.
-fn is_secret(name: &str) -> bool {
+/// Returns true if a member, a field or a header of this name holds a secret.
+pub(super) fn is_secret(name: &str) -> bool {
     let letters = name.chars().filter(char::is_ascii_alphanumeric);
     let name = letters.collect::<String>().to_ascii_lowercase();
     let name = name.as_str();

@@ -1,14 +1,24 @@
-//! What goes over the wire, for `-v`: a block for each message, without its
+//! Trace of the messages for `-v`: a block for each message, without its
 //! secrets.
 
 mod mask;
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName};
 use serde_json::Value;
 use sterna_client::{Builder, Direction, WireMessage};
 
-use crate::screen::{BOLD, DIM, Screen};
-use crate::table::{one_line, plain};
+use crate::screen::Screen;
+use crate::text::{JsonLayout, Text, one_line, printable_json};
+
+/// Returns true if a header field of this name holds a secret.
+pub(crate) fn is_secret(name: &HeaderName) -> bool {
+    mask::is_secret(name.as_str())
+}
+
+/// Returns true if an argument or a field of this name holds a secret.
+pub(crate) fn is_secret_name(name: &str) -> bool {
+    mask::is_secret(name)
+}
 
 /// Has every message shown, if the user wants to see them.
 pub(crate) fn watch(builder: Builder, screen: Screen) -> Builder {
@@ -29,24 +39,24 @@ pub(crate) fn own_headers(headers: &HeaderMap, screen: Screen) {
     }
 }
 
-fn block(message: &WireMessage<'_>) -> String {
+fn block(message: &WireMessage<'_>) -> Text {
     let mut body: Option<Value> = serde_json::from_slice(message.body).ok();
-    let mut text = format!("{BOLD}{}{BOLD:#}", heading(message, body.as_ref()));
+    let mut text = Text::bold(heading(message, body.as_ref()));
     for (name, value) in message.headers {
         let value = mask::header(name, &String::from_utf8_lossy(value.as_bytes()));
-        text.push_str(&format!("\n    {DIM}{name}: {}{DIM:#}", one_line(&value)));
+        text += Text::from("\n    ") + Text::dim(format!("{name}: {}", one_line(&value)));
     }
     let body = match &mut body {
         Some(body) => {
             mask::body(body);
-            plain(&format!("{body:#}"))
+            printable_json(&format!("{body:#}"), JsonLayout::Lines)
         }
         // What cannot be read cannot be masked either.
         None => format!("({} bytes that are no JSON)", message.body.len()),
     };
     for line in body.lines() {
-        text.push_str("\n    ");
-        text.push_str(line);
+        text += "\n    ";
+        text += line;
     }
     text
 }

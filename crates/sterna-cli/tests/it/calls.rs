@@ -93,7 +93,7 @@ fn an_answer_that_does_not_fit_is_not_sent() {
     check(
         &["call", "URL", "survey", "--answer", "survey.age=17"],
         expect![[r#"
-            error: the answer given for `survey` does not fit: `age` must be at least 18
+            error: the answer given for `survey` does not fit: `age` must be at least 18, and is `17`
             exit 2
         "#]],
     );
@@ -101,6 +101,7 @@ fn an_answer_that_does_not_fit_is_not_sent() {
         &["call", "URL", "survey", "--answer", "survey=x"],
         expect![[r#"
             error: the answer given for `survey` does not fit: say which field, of name, age, color, newsletter, toppings
+             hint: write --answer survey.name=VALUE
             exit 2
         "#]],
     );
@@ -277,4 +278,24 @@ fn a_server_of_the_earlier_era_asks_and_completes() {
         ],
     );
     assert_eq!(ran.shown(), "declined\nexit 5\n");
+}
+
+#[test]
+fn a_log_message_of_a_tool_is_seen() {
+    let url = server::start_workshop();
+    for era in ["modern", "legacy"] {
+        let call = ["call", "URL", "chatter", "--era", era];
+        let ran = at(&url, &call);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "done\n"), "{ran:?}");
+        assert!(
+            ran.stderr.contains("warning: the disk is nearly full"),
+            "{era}: {ran:?}"
+        );
+        assert!(ran.stderr.contains("info: half-way"), "{era}: {ran:?}");
+        assert!(!ran.stderr.contains("details"), "{era}: {ran:?}");
+        let ran = at(&url, &[&["-q"], &call[..]].concat());
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{era}");
+        let ran = at(&url, &[&["-v"], &call[..]].concat());
+        assert!(ran.stderr.contains("debug: details"), "{era}: {ran:?}");
+    }
 }

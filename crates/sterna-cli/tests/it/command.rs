@@ -33,6 +33,10 @@ pub(crate) fn command() -> Command {
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("XDG_CONFIG_HOME", "/nonexistent");
+    // `cargo xtask faults` has the command break in one place.
+    if let Some(fault) = std::env::var_os("STERNA_FAULT") {
+        command.env("STERNA_FAULT", fault);
+    }
     command
 }
 

@@ -97,8 +97,8 @@ fn tokens_and_header_fields_come_from_files_and_the_environment_alone() {
         let mut call = Configured::new("");
         call.command.args(["call", &url, "echo", "text=a"]);
         assert_eq!(call.run().code, 6);
-        call.says(&format!("{field} = {path:?}\n"));
-        assert_eq!(call.run().code, 0, "{field} in the file");
+        call.says(&format!("[{field}s]\n\"{url}\" = {path:?}\n"));
+        assert_eq!(call.run().code, 0, "{field}s in the file");
         call.says("");
         let name = format!("STERNA_{}", field.to_uppercase());
         call.command.env(&name, &path);

@@ -143,8 +143,9 @@ fn a_page_is_opened_only_on_the_users_word() {
 fn a_model_is_stood_in_for_by_hand() {
     calls("write")
         .sees("Write a line")
-        .types(ENTER)
         .sees("Answer:")
+        .types(ENTER)
+        .sees("an empty answer is not sent")
         .types("roses")
         .types(ENTER)
         .sees("by hand: roses")

@@ -13,6 +13,27 @@ fn listening(args: &[&str]) -> Child {
     Running::until(args, "listening: ").child
 }
 
+#[test]
+fn a_server_that_tells_of_nothing_is_not_waited_for() {
+    for era in ["modern", "legacy"] {
+        let ran = at(&server::start(), &["listen", "URL", "--era", era]);
+        assert_eq!(ran.code, 1, "{era}: {ran:?}");
+        for part in ["list of tools", "tells of no changes", "listChanged"] {
+            assert!(ran.stderr.contains(part), "{era}: {part} is not in {ran:?}");
+        }
+    }
+}
+
+#[test]
+fn a_listener_says_what_it_waits_for() {
+    let url = server::start_with_tasks();
+    let listener = Running::until(
+        &["listen", &url],
+        "listening: list of tools, list of prompts, list of resources; nothing has come yet",
+    );
+    assert_eq!(listener.interrupt().0, Some(0));
+}
+
 fn heard(mut child: Child) -> (Option<i32>, String) {
     let mut text = String::new();
     let mut stdout = child.stdout.take().unwrap();

@@ -2,13 +2,16 @@
 #![cfg(test)]
 
 mod command;
+mod raw_server;
 mod running;
 mod server;
 mod terminal;
 
 mod calls;
 mod config;
+mod credentials;
 mod demo;
+mod escapes;
 mod exits;
 mod forms;
 mod generated;
@@ -17,8 +20,11 @@ mod interrupts;
 mod json;
 mod keys;
 mod listen;
+mod mistakes;
 mod offers;
 mod pages;
+mod private_files;
+mod resume_lines;
 mod tasks;
 mod token;
 mod trace;

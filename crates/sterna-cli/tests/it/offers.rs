@@ -66,7 +66,7 @@ fn servers_have_names_in_an_mcp_json() {
     let ran = run(call.args(["call", "dask", "echo"]), "");
     expect![[r#"
         error: mcp.json has no server `dask`
-         hint: it has desk
+         hint: did you mean `desk`? it has desk
         exit 2
     "#]]
     .assert_eq(&ran.shown());

@@ -14,7 +14,7 @@ use sterna_protocol::tool::CallToolResult;
 use sterna_seal::{Key, Keyring, SecretKey};
 use sterna_server::auth::{Gate, StaticTokens};
 use sterna_server::{
-    Answers, Call, Cx, Edit, Progress, Refused, RequestError, Script, Server, ServerConfig,
+    Answers, Call, Cx, Edit, Level, Progress, Refused, RequestError, Script, Server, ServerConfig,
     TaskMode, Tool, ToolError,
 };
 use sterna_store::{MemoryLimits, MemoryStore, UnixMillis};
@@ -33,7 +33,7 @@ pub(crate) fn start_guarded(token: &str) -> String {
 /// Starts an instance whose calls are tasks.
 pub(crate) fn start_with_tasks() -> String {
     // Time stands still there: nothing in these tests may wait for a lease to end.
-    let store = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+    let store = MemoryStore::with_clock(MemoryLimits::default(), || UnixMillis::new(0));
     let mut config = ServerConfig::default();
     config.tasks.poll_interval = Duration::from_millis(50);
     let task = |tool: Tool| tool.task(TaskMode::Always);
@@ -51,7 +51,7 @@ pub(crate) fn start_with_tasks() -> String {
 
 /// Starts what the manual calls.
 pub(crate) fn start_documented() -> String {
-    let store = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+    let store = MemoryStore::with_clock(MemoryLimits::default(), || UnixMillis::new(0));
     let mut config = ServerConfig::default();
     config.tasks.poll_interval = Duration::from_millis(50);
     let publish = Tool::new("publish", "Publishes a title", announce);
@@ -78,6 +78,7 @@ pub(crate) fn start_workshop() -> String {
             .keys(Keyring::new([Key::new(secret())]).unwrap())
             .tool("login", "Asks for a password", login)
             .tool("render", "Asks, and then tells of its progress", render)
+            .tool("chatter", "Says what it does", chatter)
             .offer(Tool::low_level("queue", "Is called three times", queue)),
     )
 }
@@ -178,6 +179,13 @@ async fn render(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     cx.progress(Progress::new(1.0).of(4.0).saying("drawing"));
     tokio::time::sleep(Duration::from_secs(3600)).await;
     Ok(size)
+}
+
+async fn chatter(cx: Cx<'_>, (): ()) -> &'static str {
+    cx.log(Level::Debug, "details");
+    cx.log(Level::Info, "half-way");
+    cx.log(Level::Warning, "the disk is nearly full");
+    "done"
 }
 
 /// Wants to be called again until it is the third time.

@@ -46,6 +46,19 @@ impl User {
         self
     }
 
+    /// Waits for `text`, interrupts the command and returns all that was shown.
+    #[track_caller]
+    pub(crate) fn sees_and_stops(mut self, text: &str) -> String {
+        let mut shown = match self.terminal.expect(text) {
+            Ok(found) => found.as_bytes().to_vec(),
+            Err(error) => panic!("{text:?} was not shown: {error}"),
+        };
+        self.terminal.send(CTRL_C).unwrap();
+        let rest = self.terminal.expect(Eof).unwrap();
+        shown.extend_from_slice(rest.as_bytes());
+        String::from_utf8_lossy(&shown).into_owned()
+    }
+
     pub(crate) fn types(mut self, keys: &str) -> Self {
         self.terminal.send(keys).unwrap();
         self

@@ -2,12 +2,13 @@ use std::path::Path;
 
 use expect_test::{Expect, expect};
 use sterna_seal::{
-    Binding, Draft, Entropy, EntropyError, Flow, FlowId, Key, Keyring, Principal, Realm, SecretKey,
-    Target, UnixMillis,
+    Binding, Entropy, EntropyError, Flow, FlowId, Key, Keyring, Principal, Realm, SealRequest,
+    SecretKey, Target, UnixMillis,
 };
 use tempfile::TempDir;
 
 use crate::command::{Ran, command, run};
+use crate::escapes::{evil, is_harmless};
 
 const NOW: &str = "2026-07-28T00:00:00Z";
 
@@ -19,18 +20,22 @@ struct Case {
 
 impl Case {
     fn new() -> Self {
+        Self::sealing(&author_state("approval", "what the author keeps"))
+    }
+
+    /// The same, with another state inside.
+    fn sealing(state: &[u8]) -> Self {
         let folder = TempDir::new().unwrap();
         let secret = SecretKey::from_bytes(b"the secret of this test has 32 bytes").unwrap();
         let ring = Keyring::new([Key::new(secret)]).unwrap();
         std::fs::write(folder.path().join("keys.toml"), ring.to_toml().as_str()).unwrap();
-        let alice = Principal::named("https://login.example", "alice", None);
+        let alice = Principal::named("https://login.example", "alice");
         let target = Target::new("tools/call", "deploy");
         let realm = Realm::new("deployer", None);
         let binding = Binding::new(&realm, &alice, &target, Some(r#"{"n":1}"#)).unwrap();
         let now: UnixMillis = NOW.parse().unwrap();
         let flow = Flow::begin(FlowId::from_bytes([7; 16]), now);
-        let state = author_state();
-        let draft = Draft::new(flow, &state);
+        let draft = SealRequest::new(flow, state);
         let token = ring.seal(&draft, &binding, now, &mut Stuck).unwrap().token;
         Self { folder, token }
     }
@@ -57,13 +62,15 @@ impl Case {
 }
 
 /// The frozen bytes of a low-level handler's state.
-fn author_state() -> Vec<u8> {
+fn author_state(asked: &str, state: &str) -> Vec<u8> {
     let mut bytes = vec![1, 1];
     bytes.extend_from_slice(b"build-id");
     bytes.push(0);
     bytes.extend_from_slice(&[0; 16]);
-    bytes.extend_from_slice(&[0, 0, 0, 1, 0, 0, 0, 8]);
-    bytes.extend_from_slice(b"approvalwhat the author keeps");
+    bytes.extend_from_slice(&[0, 0, 0, 1, 0, 0, 0]);
+    bytes.push(u8::try_from(asked.len()).unwrap());
+    bytes.extend_from_slice(asked.as_bytes());
+    bytes.extend_from_slice(state.as_bytes());
     bytes
 }
 
@@ -74,6 +81,33 @@ impl Entropy for Stuck {
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), EntropyError> {
         bytes.fill(7);
         Ok(())
+    }
+}
+
+#[test]
+fn a_token_shows_no_escape_of_what_was_sealed() {
+    let case = Case::sealing(&author_state(&evil("key"), &evil("state")));
+    for mode in [
+        &[][..],
+        &["--json"],
+        &["--show-values"],
+        &["--json", "--show-values"],
+    ] {
+        let named = [evil("deployer"), evil("tool")];
+        for audience in ["deployer", &named[0]] {
+            let about = [
+                "--audience",
+                audience,
+                "--at",
+                NOW,
+                "--anonymous",
+                "--tool",
+                &named[1],
+            ];
+            let ran = case.inspect(&[mode, &about[..]].concat());
+            is_harmless(&format!("{mode:?}"), &ran.stdout);
+            is_harmless(&format!("{mode:?}"), &ran.stderr);
+        }
     }
 }
 

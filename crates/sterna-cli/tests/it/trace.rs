@@ -86,10 +86,12 @@ fn a_session_is_shown_too_with_what_the_server_asks() {
             --> initialize (1)
             <-- result (1), HTTP 200
             --> notifications/initialized
-            --> tools/call (2)
+            --> logging/setLevel (2)
+            <-- result (2), HTTP 200
+            --> tools/call (3)
             <-- elicitation/create (…)
             --> result (…)
-            <-- result (2), HTTP 200
+            <-- result (3), HTTP 200
         "#]],
     );
     hides(&ran, "hunter2");

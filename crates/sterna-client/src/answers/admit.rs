@@ -1,4 +1,4 @@
-//! Whether a server may ask what it asks.
+//! Checks of a server's questions.
 
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::elicitation::ElicitRequestParams;
@@ -7,10 +7,10 @@ use sterna_protocol::input::{InputRequest, InputRequests};
 use crate::error::{Error, Fault, printable};
 use crate::schema::Dialect;
 
-/// Refuses questions that were never `declared`, and more than anybody asks.
+/// Refuses questions that were not `declared`, and more than the limit.
 pub(crate) fn admit(asked: &InputRequests, declared: &ClientCapabilities) -> Result<(), Error> {
     if asked.len() > MOST_QUESTIONS {
-        return Err(Fault::Broken("more questions than anybody asks at once").into());
+        return Err(Fault::Broken("more than 100 questions at once").into());
     }
     let undeclared = asked
         .iter()
@@ -27,8 +27,7 @@ pub(crate) fn admit(asked: &InputRequests, declared: &ClientCapabilities) -> Res
     }
 }
 
-/// Refuses a form that says it is written in a dialect nobody here knows
-/// (BASE-B15). The few keywords a form has are the same in all others.
+/// Refuses a form in an unsupported dialect (BASE-B15). The few keywords a form has are the same in all others.
 pub(super) fn legible(key: &str, request: &InputRequest) -> Result<(), Error> {
     let InputRequest::Elicit(asked) = request else {
         return Ok(());
@@ -46,5 +45,5 @@ pub(super) fn legible(key: &str, request: &InputRequest) -> Result<(), Error> {
     }
 }
 
-/// Every question may open a window in front of somebody.
+/// Every question may open a window in front of the user.
 const MOST_QUESTIONS: usize = 100;

@@ -1,10 +1,10 @@
-//! Whether an answer may be sent: it must be what was asked for.
+//! Checks of an answer against its question.
 
 use sterna_protocol::elicitation::{ElicitAction, ElicitRequestParams, ElicitResult};
 use sterna_protocol::input::{InputRequest, InputResponse};
 use sterna_protocol::roots::Root;
 
-use crate::error::{Error, Fault, Unfit};
+use crate::error::{Error, Fault, InvalidAnswer};
 
 /// Looks an answer over, fills in defaults, and takes out what is not wanted.
 pub(crate) fn check(
@@ -14,11 +14,11 @@ pub(crate) fn check(
 ) -> Result<InputResponse, Error> {
     fit(request, response).map_err(|source| {
         let key = key.to_owned();
-        Fault::Unfit { key, source }.into()
+        Fault::InvalidAnswer { key, source }.into()
     })
 }
 
-fn fit(request: &InputRequest, response: InputResponse) -> Result<InputResponse, Unfit> {
+fn fit(request: &InputRequest, response: InputResponse) -> Result<InputResponse, InvalidAnswer> {
     match (request, response) {
         (InputRequest::Elicit(asked), InputResponse::Elicit(result)) => {
             elicited(&asked.params, result).map(InputResponse::Elicit)
@@ -30,17 +30,20 @@ fn fit(request: &InputRequest, response: InputResponse) -> Result<InputResponse,
             // ROOT-C2: a server may take a root at its word.
             match result.roots.iter().all(is_sound) {
                 true => Ok(InputResponse::ListRoots(result)),
-                false => Err(Unfit::Root),
+                false => Err(InvalidAnswer::Root),
             }
         }
-        _ => Err(Unfit::Kind),
+        _ => Err(InvalidAnswer::Kind),
     }
 }
 
-fn elicited(asked: &ElicitRequestParams, mut result: ElicitResult) -> Result<ElicitResult, Unfit> {
+fn elicited(
+    asked: &ElicitRequestParams,
+    mut result: ElicitResult,
+) -> Result<ElicitResult, InvalidAnswer> {
     match (&result.action, asked) {
         (ElicitAction::Accept, ElicitRequestParams::Form(form)) => {
-            let content = result.content.take().ok_or(Unfit::NoContent)?;
+            let content = result.content.take().ok_or(InvalidAnswer::NoContent)?;
             // ELICIT-C5, ELICIT-C8: defaults are filled in, rules are kept.
             result.content = Some(form.requested_schema.check(content)?);
             Ok(result)
@@ -49,7 +52,7 @@ fn elicited(asked: &ElicitRequestParams, mut result: ElicitResult) -> Result<Eli
             result.content = None;
             Ok(result)
         }
-        _ => Err(Unfit::Kind),
+        _ => Err(InvalidAnswer::Kind),
     }
 }
 

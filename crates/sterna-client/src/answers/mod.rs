@@ -1,13 +1,13 @@
-//! Who answers what a server asks, and whether the answer may be sent.
+//! Handlers for a server's questions, and checks of their answers.
 
 mod admit;
 mod check;
-mod question;
-mod turnstile;
+mod rate_limit;
 
 use std::fmt;
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use sterna_protocol::capabilities::{
     ClientCapabilities, ElicitationCapability, SamplingCapability,
 };
@@ -21,42 +21,78 @@ use sterna_protocol::sampling::{CreateMessageRequestParams, CreateMessageResult}
 
 pub(crate) use admit::admit;
 pub(crate) use check::check;
-pub use question::Question;
-pub(crate) use turnstile::Turnstile;
+pub(crate) use rate_limit::RateLimit;
 
 use crate::error::{BoxError, Error, Fault};
-use crate::oauth::BoxFuture;
 
-/// One who answers a `P` with an `R`.
+/// Something a server wants to know before it can finish a call.
+///
+/// ELICIT-C1: a host must be able to show the user which server asks.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Question<P> {
+    /// Endpoint of the server, as the application named it.
+    pub server: Arc<str>,
+    /// Name of the tool, the prompt or the resource that is called.
+    pub about: Arc<str>,
+    /// The server's name for the question.
+    pub key: String,
+    /// Parameters of the question.
+    pub params: P,
+}
+
+impl<P> Question<P> {
+    pub(crate) fn new(server: Arc<str>, about: Arc<str>, key: String, params: P) -> Self {
+        Self {
+            server,
+            about,
+            key,
+            params,
+        }
+    }
+
+    /// The question without what is asked, and that.
+    pub(crate) fn take(self) -> (P, Question<()>) {
+        let about = Question::new(self.server, self.about, self.key, ());
+        (self.params, about)
+    }
+
+    /// The same circumstances with another question.
+    pub(crate) fn with<Q>(self, params: Q) -> Question<Q> {
+        Question::new(self.server, self.about, self.key, params)
+    }
+}
+
+/// Handler that answers a `P` with an `R`.
 pub(crate) type Handler<P, R> =
     Arc<dyn Fn(Question<P>) -> BoxFuture<'static, Result<R, BoxError>> + Send + Sync>;
 
-/// Those who answer, as far as there are any.
+/// Handlers of the application, each optional.
 #[derive(Clone)]
 pub(crate) struct Answers {
     pub(crate) form: Option<Handler<ElicitRequestFormParams, ElicitResult>>,
     pub(crate) url: Option<Handler<ElicitRequestUrlParams, ElicitResult>>,
     pub(crate) sample: Option<Handler<CreateMessageRequestParams, CreateMessageResult>>,
     pub(crate) samples_with_tools: bool,
-    /// Whoever asks for a sample has to come through here.
-    pub(crate) sampling: Arc<Turnstile>,
+    /// Limits sampling requests.
+    pub(crate) sampling: Arc<RateLimit>,
     pub(crate) roots: Option<Handler<(), Vec<Root>>>,
 }
 
 impl Answers {
-    /// Nobody yet; a model may be asked so often in a minute.
+    /// No handlers yet; sampling is limited to `samples_per_minute`.
     pub(crate) fn new(samples_per_minute: u32) -> Self {
         Self {
             form: None,
             url: None,
             sample: None,
             samples_with_tools: false,
-            sampling: Arc::new(Turnstile::new(samples_per_minute)),
+            sampling: Arc::new(RateLimit::new(samples_per_minute)),
             roots: None,
         }
     }
 
-    /// What a request may declare: exactly what somebody answers (ELICIT-C3).
+    /// Capabilities to declare: exactly those that have a handler (ELICIT-C3).
     pub(crate) fn capabilities(&self) -> ClientCapabilities {
         let mut capabilities = ClientCapabilities::default();
         capabilities.elicitation = match (&self.form, &self.url) {
@@ -86,7 +122,7 @@ impl Answers {
     }
 
     async fn ask(&self, question: Question<InputRequest>) -> Result<InputResponse, Error> {
-        let nobody = Fault::NoHandler {
+        let no_handler = Fault::NoHandler {
             key: question.key.clone(),
             method: question.params.method(),
         };
@@ -95,12 +131,12 @@ impl Answers {
         match request {
             InputRequest::Elicit(elicit) => match elicit.params {
                 ElicitRequestParams::Form(form) => {
-                    run(self.form.as_ref(), about.with(form), nobody, key).await
+                    run(self.form.as_ref(), about.with(form), no_handler, key).await
                 }
                 ElicitRequestParams::Url(url) => {
-                    run(self.url.as_ref(), about.with(url), nobody, key).await
+                    run(self.url.as_ref(), about.with(url), no_handler, key).await
                 }
-                _ => Err(nobody.into()),
+                _ => Err(no_handler.into()),
             },
             InputRequest::CreateMessage(create) => {
                 if create.params.check().is_err() {
@@ -110,20 +146,20 @@ impl Answers {
                 let handler = self.sample.as_ref();
                 let able = handler.filter(|_| self.samples_with_tools || !tools);
                 if able.is_some() {
-                    self.sampling.pass().await;
+                    self.sampling.acquire().await;
                 }
-                run(able, about.with(create.params), nobody, key).await
+                run(able, about.with(create.params), no_handler, key).await
             }
             InputRequest::ListRoots(_) => {
                 let roots = async {
-                    let handler = self.roots.as_ref().ok_or(nobody)?;
+                    let handler = self.roots.as_ref().ok_or(no_handler)?;
                     let roots = handler(about.with(())).await;
                     roots.map_err(|source| Fault::Handler { key, source })
                 };
                 let roots = roots.await?;
                 Ok(InputResponse::ListRoots(ListRootsResult::new(roots)))
             }
-            _ => Err(nobody.into()),
+            _ => Err(no_handler.into()),
         }
     }
 }
@@ -131,10 +167,10 @@ impl Answers {
 async fn run<P, R: Into<InputResponse>>(
     handler: Option<&Handler<P, R>>,
     question: Question<P>,
-    nobody: Fault,
+    no_handler: Fault,
     key: String,
 ) -> Result<InputResponse, Error> {
-    let handler = handler.ok_or(nobody)?;
+    let handler = handler.ok_or(no_handler)?;
     match handler(question).await {
         Ok(answer) => Ok(answer.into()),
         Err(source) => Err(Fault::Handler { key, source }.into()),

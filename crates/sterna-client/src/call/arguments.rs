@@ -1,4 +1,4 @@
-//! What is handed to a tool or a prompt.
+//! Arguments of a tool or a prompt.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use sterna_protocol::json::{RawJson, RawObject};
 use sterna_protocol::prompt::GetPromptResult;
 use sterna_protocol::tool::CallToolResult;
 
-use super::{Call, Subject};
+use super::{Call, CallTarget};
 use crate::error::{Error, Fault};
 
 impl Call<CallToolResult> {
     /// Sets an argument.
     pub fn arg(mut self, name: impl Into<String>, value: impl Serialize) -> Self {
-        self.subject = self.subject.and_then(|subject| {
-            let Subject::Tool {
+        self.target = self.target.and_then(|target| {
+            let CallTarget::Tool {
                 name: tool,
                 arguments,
-            } = subject
+            } = target
             else {
-                return Ok(subject);
+                return Ok(target);
             };
             let mut members: Map<String, Value> = match &arguments {
                 Some(arguments) => arguments.decode().map_err(unwritable)?,
@@ -29,7 +29,7 @@ impl Call<CallToolResult> {
             let value = serde_json::to_value(value).map_err(unwritable)?;
             members.insert(name.into(), value);
             let arguments = Some(members.into());
-            Ok(Subject::Tool {
+            Ok(CallTarget::Tool {
                 name: tool,
                 arguments,
             })
@@ -39,11 +39,11 @@ impl Call<CallToolResult> {
 
     /// Sets all arguments at once: a struct, a map or a JSON object.
     pub fn args(mut self, arguments: impl Serialize) -> Self {
-        self.subject = self.subject.and_then(|subject| {
+        self.target = self.target.and_then(|target| {
             let json = RawJson::of(&arguments).map_err(unwritable)?;
             let arguments = RawObject::try_from(json).map_err(|_| Fault::Arguments(None))?;
-            Ok(Subject::Tool {
-                name: subject.name().to_owned(),
+            Ok(CallTarget::Tool {
+                name: target.name().to_owned(),
                 arguments: Some(arguments),
             })
         });
@@ -54,7 +54,7 @@ impl Call<CallToolResult> {
 impl Call<GetPromptResult> {
     /// Fills in an argument.
     pub fn arg(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        if let Ok(Subject::Prompt { arguments, .. }) = &mut self.subject {
+        if let Ok(CallTarget::Prompt { arguments, .. }) = &mut self.target {
             arguments.insert(name.into(), value.into());
         }
         self
@@ -62,7 +62,7 @@ impl Call<GetPromptResult> {
 
     /// Fills in all arguments at once.
     pub fn args(mut self, all: BTreeMap<String, String>) -> Self {
-        if let Ok(Subject::Prompt { arguments, .. }) = &mut self.subject {
+        if let Ok(CallTarget::Prompt { arguments, .. }) = &mut self.target {
             *arguments = all;
         }
         self

@@ -3,6 +3,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use serde::Serialize;
 use sterna_protocol::capabilities::{ClientCapabilities, ElicitationCapability, ExtensionId};
 use sterna_protocol::json::{JsonObject, RawJson};
@@ -12,13 +13,12 @@ use sterna_protocol::progress::ProgressNotificationParams;
 use sterna_protocol::tasks::EXTENSION;
 use sterna_protocol::tool::CallToolResult;
 
-use super::flow::Flow;
-use super::run::Run;
-use super::terms::Terms;
-use super::{CancelHandle, Reply, Step, Subject};
+use super::options::CallOptions;
+use super::runner::CallRunner;
+use super::state::CallState;
+use super::{CallTarget, CancelHandle, Reply, Step};
 use crate::core::Core;
 use crate::error::{Error, Fault};
-use crate::oauth::BoxFuture;
 
 /// A call that is being put together; awaiting it makes it.
 ///
@@ -45,23 +45,24 @@ use crate::oauth::BoxFuture;
 #[must_use = "a call is made by awaiting it"]
 pub struct Call<T> {
     pub(super) core: Arc<Core>,
-    pub(super) subject: Result<Subject, Error>,
+    pub(super) target: Result<CallTarget, Error>,
     meta: JsonObject,
     capabilities: Option<ClientCapabilities>,
-    terms: Terms,
+    options: CallOptions,
+    handle: CancelHandle,
     task: Option<TaskMetadata>,
     reply: PhantomData<fn() -> T>,
 }
 
 impl<T: Reply> Call<T> {
-    pub(crate) fn new(core: Arc<Core>, subject: Subject) -> Self {
-        let terms = Terms::new(&core.config);
+    pub(crate) fn new(core: Arc<Core>, target: CallTarget) -> Self {
         Self {
             core,
-            subject: Ok(subject),
+            target: Ok(target),
             meta: JsonObject::new(),
             capabilities: None,
-            terms,
+            options: CallOptions::new(),
+            handle: CancelHandle::new(),
             task: None,
             reply: PhantomData,
         }
@@ -73,7 +74,7 @@ impl<T: Reply> Call<T> {
             Ok(value) => {
                 self.meta.insert(key, value);
             }
-            Err(error) => self.subject = Err(Fault::Arguments(Some(error)).into()),
+            Err(error) => self.target = Err(Fault::Arguments(Some(error)).into()),
         }
         self
     }
@@ -84,47 +85,55 @@ impl<T: Reply> Call<T> {
         self
     }
 
-    /// Asks for progress.
+    /// Sets all options at once.
+    pub fn options(mut self, options: CallOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Requests progress notifications, as [`CallOptions::on_progress`] does.
     pub fn on_progress(
         mut self,
         tell: impl Fn(&ProgressNotificationParams) + Send + Sync + 'static,
     ) -> Self {
-        self.terms.listeners.progress = Some(Arc::new(tell));
+        self.options = self.options.on_progress(tell);
         self
     }
 
-    /// Asks for log messages about this call, from `level` up.
+    /// Requests log messages about this call, as [`CallOptions::on_log`] does.
     pub fn on_log(
         mut self,
         level: LoggingLevel,
         tell: impl Fn(&LoggingMessageNotificationParams) + Send + Sync + 'static,
     ) -> Self {
-        self.terms.listeners.log = Some((level, Arc::new(tell)));
+        self.options = self.options.on_log(level, tell);
         self
     }
 
-    /// How long the server may be silent in one round.
+    /// Limits the time without a sign of the server, as
+    /// [`CallOptions::timeout`] does.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.terms.limits.timeout = timeout;
+        self.options = self.options.timeout(timeout);
         self
     }
 
-    /// How long all rounds may take together, without the time that people
-    /// take to answer.
+    /// Limits the time of all rounds together, as [`CallOptions::deadline`]
+    /// does.
     pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.terms.limits.deadline = deadline;
+        self.options = self.options.deadline(deadline);
         self
     }
 
-    /// How often the call may be sent again.
+    /// Limits how often the call is sent again, as [`CallOptions::max_rounds`]
+    /// does.
     pub fn max_rounds(mut self, rounds: u32) -> Self {
-        self.terms.limits.rounds = rounds;
+        self.options = self.options.max_rounds(rounds);
         self
     }
 
     /// A handle that cancels the call from elsewhere.
     pub fn handle(&self) -> CancelHandle {
-        self.terms.handle.clone()
+        self.handle.clone()
     }
 
     /// Makes the call and stops at the first question, for callers who answer
@@ -149,14 +158,14 @@ impl<T: Reply> Call<T> {
     }
 
     /// The call as it sets out.
-    fn run(self) -> Result<Run<T>, Error> {
+    fn run(self) -> Result<CallRunner<T>, Error> {
         let capabilities = match self.capabilities {
             Some(capabilities) => capabilities,
             None => self.core.capabilities(),
         };
-        let log = self.terms.listeners.log.as_ref();
-        let flow = Flow {
-            subject: Arc::new(self.subject?),
+        let log = self.options.listeners.log.as_ref();
+        let call = CallState {
+            target: Arc::new(self.target?),
             meta: self.meta,
             capabilities,
             log_level: log.map(|(level, _)| level.clone()),
@@ -166,10 +175,11 @@ impl<T: Reply> Call<T> {
             state: None,
             reply: PhantomData,
         };
-        Ok(Run {
+        Ok(CallRunner {
             core: self.core,
-            flow,
-            terms: self.terms,
+            call,
+            options: self.options,
+            handle: self.handle,
         })
     }
 }
@@ -205,10 +215,10 @@ impl<T: Reply> IntoFuture for Call<T> {
 
 impl<T> fmt::Debug for Call<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.subject.as_ref().map(Subject::name);
+        let name = self.target.as_ref().map(CallTarget::name);
         f.debug_struct("Call")
             .field("name", &name)
-            .field("terms", &self.terms)
+            .field("options", &self.options)
             .finish_non_exhaustive()
     }
 }

@@ -5,18 +5,18 @@ use sterna_protocol::input::{
     InputRequest, InputRequests, InputRequired, InputResponse, InputResponses, RequestState,
 };
 
-use super::flow::Flow;
+use super::state::CallState;
 use super::{Reply, Resume, v1};
 use crate::answers::check;
 use crate::client::Client;
 use crate::error::{Error, Fault, printable};
 use crate::tasks::TaskHandle;
 
-/// How far a call came.
+/// Outcome of one step of a call.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "taken apart at once; a box would be in everybody's way"
+    reason = "taken apart at once; a box would only add a dereference"
 )]
 #[non_exhaustive]
 pub enum Step<T> {
@@ -35,7 +35,7 @@ pub enum Step<T> {
 /// nothing.
 ///
 /// Serialised, it holds the arguments, the answers so far and the server's
-/// state: whoever has it can act for the user. `Debug` shows none of these.
+/// state: a process that has it can act for the user. `Debug` shows none of these.
 ///
 /// # Examples
 ///
@@ -66,37 +66,37 @@ pub enum Step<T> {
 )]
 pub struct PausedCall<T> {
     pub(super) server: String,
-    pub(super) flow: Flow<T>,
+    pub(super) call: CallState<T>,
     pub(super) questions: InputRequests,
     pub(super) answers: InputResponses,
     pub(super) state: Option<RequestState>,
 }
 
 impl<T: Reply> PausedCall<T> {
-    pub(super) fn new(server: String, flow: Flow<T>, required: InputRequired) -> Self {
+    pub(super) fn new(server: String, call: CallState<T>, required: InputRequired) -> Self {
         let (questions, state) = required.into_parts();
         Self {
             server,
-            flow,
+            call,
             questions,
             answers: InputResponses::new(),
             state,
         }
     }
 
-    /// Where the server is.
+    /// Endpoint of the server.
     pub fn server(&self) -> &str {
         &self.server
     }
 
     /// The tool, the prompt or the resource.
     pub fn name(&self) -> &str {
-        self.flow.subject.name()
+        self.call.target.name()
     }
 
-    /// How often the call was sent again so far.
+    /// Number of retries so far.
     pub fn rounds(&self) -> u32 {
-        self.flow.rounds
+        self.call.rounds
     }
 
     /// Everything the server asks in this round, answered or not.
@@ -104,7 +104,7 @@ impl<T: Reply> PausedCall<T> {
         &self.questions
     }
 
-    /// What is not answered yet.
+    /// Questions without an answer.
     pub fn open(&self) -> impl Iterator<Item = (&str, &InputRequest)> {
         let questions = self.questions.iter();
         questions.filter(|(key, _)| self.answers.get(key).is_none())
@@ -150,7 +150,7 @@ impl<T: Reply> PausedCall<T> {
     /// Lets the call be resumed at another address of the same server.
     ///
     /// Dangerous, because answers and state go wherever this points: a state
-    /// is meant for the server that issued it, and for nobody else.
+    /// is meant only for the server that issued it.
     #[must_use]
     pub fn dangerous_moved_to(mut self, server: impl Into<String>) -> Self {
         self.server = server.into();
@@ -162,7 +162,7 @@ impl<T> Clone for PausedCall<T> {
     fn clone(&self) -> Self {
         Self {
             server: self.server.clone(),
-            flow: self.flow.clone(),
+            call: self.call.clone(),
             questions: self.questions.clone(),
             answers: self.answers.clone(),
             state: self.state.clone(),
@@ -175,8 +175,8 @@ impl<T> fmt::Debug for PausedCall<T> {
         let keys: Vec<_> = self.questions.iter().map(|(key, _)| key).collect();
         f.debug_struct("PausedCall")
             .field("server", &self.server)
-            .field("name", &self.flow.subject.name())
-            .field("rounds", &self.flow.rounds)
+            .field("name", &self.call.target.name())
+            .field("rounds", &self.call.rounds)
             .field("questions", &keys)
             .field("state", &self.state)
             .finish_non_exhaustive()

@@ -7,22 +7,22 @@ use sterna_protocol::tool::CallToolResult;
 
 use crate::error::{Error, Fault};
 
-/// What a [`Call`](crate::Call) ends with: the result of a tool, a prompt or a
-/// resource. Nothing else may take several rounds.
+/// Result of a [`Call`](crate::Call): that of a tool, a prompt or a resource.
+/// Other requests end in one round.
 pub trait Reply: DeserializeOwned + Send + 'static {
     /// The request that ends with it.
     const METHOD: &'static str;
 
-    /// What a tool says for programs, if this is what a tool says.
+    /// Structured content of a tool's result; `None` for other results.
     #[doc(hidden)]
     fn structured(&self) -> Option<Option<&RawJson>> {
         None
     }
 
-    /// What came of a task, which only tools can become.
+    /// Converts the result of a task, which only tool calls can become.
     #[doc(hidden)]
     fn of_task(_: CallToolResult) -> Result<Self, Error> {
-        Err(Fault::Broken("a task nobody asked for").into())
+        Err(Fault::Broken("a task that was not asked for").into())
     }
 }
 

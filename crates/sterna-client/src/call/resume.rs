@@ -1,16 +1,12 @@
 use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
 
-use sterna_protocol::logging::{LoggingLevel, LoggingMessageNotificationParams};
-use sterna_protocol::progress::ProgressNotificationParams;
+use futures::future::BoxFuture;
 
-use super::run::{Run, answer};
-use super::terms::Terms;
+use super::options::CallOptions;
+use super::runner::CallRunner;
 use super::{CancelHandle, PausedCall, Reply, Step};
 use crate::client::Client;
 use crate::error::{Error, Fault, printable};
-use crate::oauth::BoxFuture;
 
 /// A paused call that is about to go on; awaiting it sends the call, up to the
 /// next question.
@@ -18,13 +14,11 @@ use crate::oauth::BoxFuture;
 /// # Examples
 ///
 /// ```no_run
-/// # use sterna_client::{Client, Error, PausedCall};
+/// # use sterna_client::{CallOptions, Client, Error, PausedCall};
 /// # use sterna_protocol::tool::CallToolResult;
 /// # async fn example(client: Client, paused: PausedCall<CallToolResult>) -> Result<(), Error> {
-/// let step = paused
-///     .resume(&client)
-///     .on_progress(|progress| println!("{:?}", progress.message))
-///     .await?;
+/// let options = CallOptions::new().on_progress(|progress| println!("{:?}", progress.message));
+/// let step = paused.resume(&client).options(options).await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -32,61 +26,30 @@ use crate::oauth::BoxFuture;
 pub struct Resume<'a, T> {
     paused: &'a PausedCall<T>,
     client: &'a Client,
-    terms: Terms,
+    options: CallOptions,
+    handle: CancelHandle,
 }
 
 impl<'a, T: Reply> Resume<'a, T> {
     pub(super) fn new(paused: &'a PausedCall<T>, client: &'a Client) -> Self {
-        let terms = Terms::new(&client.core.config);
         Self {
             paused,
             client,
-            terms,
+            options: CallOptions::new(),
+            handle: CancelHandle::new(),
         }
     }
 
-    /// Asks for progress.
-    pub fn on_progress(
-        mut self,
-        tell: impl Fn(&ProgressNotificationParams) + Send + Sync + 'static,
-    ) -> Self {
-        self.terms.listeners.progress = Some(Arc::new(tell));
-        self
-    }
-
-    /// Asks for log messages about this call, from `level` up.
-    pub fn on_log(
-        mut self,
-        level: LoggingLevel,
-        tell: impl Fn(&LoggingMessageNotificationParams) + Send + Sync + 'static,
-    ) -> Self {
-        self.terms.listeners.log = Some((level, Arc::new(tell)));
-        self
-    }
-
-    /// How long the server may be silent in one round.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.terms.limits.timeout = timeout;
-        self
-    }
-
-    /// How long the rounds from here on may take together, without the time
-    /// that people take to answer.
-    pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.terms.limits.deadline = deadline;
-        self
-    }
-
-    /// How often [`finish`](Self::finish) may send the call again, counted from
-    /// its beginning.
-    pub fn max_rounds(mut self, rounds: u32) -> Self {
-        self.terms.limits.rounds = rounds;
+    /// Sets the options of the rounds from here on. The options of the rounds
+    /// before are not kept in a paused call.
+    pub fn options(mut self, options: CallOptions) -> Self {
+        self.options = options;
         self
     }
 
     /// A handle that cancels the call from elsewhere.
     pub fn handle(&self) -> CancelHandle {
-        self.terms.handle.clone()
+        self.handle.clone()
     }
 
     /// Sends the call until it is done; the handlers of the client answer what
@@ -99,19 +62,22 @@ impl<'a, T: Reply> Resume<'a, T> {
         let Self {
             paused,
             client,
-            terms,
+            options,
+            handle,
         } = self;
-        client.core.check_place(&paused.server)?;
-        // Nobody is asked for an answer that could not be sent any more.
-        terms.limits.admit(paused.flow.rounds)?;
+        client.core.check_endpoint(&paused.server)?;
+        // Checked before the handlers run: their answers could not be sent.
+        options
+            .limits(&client.core.config)
+            .admit(paused.call.rounds)?;
         let open = paused.open();
         let open = open.map(|(key, request)| (key.to_owned(), request.clone()));
-        let found = answer(&client.core, paused.name(), open.collect()).await?;
+        let found = client.core.answer(paused.name(), open.collect()).await?;
         let mut answered = paused.clone();
         for (key, response) in found {
             answered.answers.insert(key, response);
         }
-        Box::pin(run(&answered, client, terms).finish()).await
+        Box::pin(run(&answered, client, options, handle).finish()).await
     }
 }
 
@@ -124,30 +90,37 @@ impl<'a, T: Reply> IntoFuture for Resume<'a, T> {
             let Self {
                 paused,
                 client,
-                terms,
+                options,
+                handle,
             } = self;
             if let Some((key, _)) = paused.open().next() {
                 let key = printable(key);
                 return Err(Fault::OpenQuestion { key }.into());
             }
-            client.core.check_place(&paused.server)?;
-            run(paused, client, terms).start().await
+            client.core.check_endpoint(&paused.server)?;
+            run(paused, client, options, handle).start().await
         })
     }
 }
 
 /// The next round of a call.
-fn run<T: Reply>(paused: &PausedCall<T>, client: &Client, terms: Terms) -> Run<T> {
-    let mut flow = paused.flow.clone();
-    if let Some((level, _)) = &terms.listeners.log {
-        flow.log_level = Some(level.clone());
+fn run<T: Reply>(
+    paused: &PausedCall<T>,
+    client: &Client,
+    options: CallOptions,
+    handle: CancelHandle,
+) -> CallRunner<T> {
+    let mut call = paused.call.clone();
+    if let Some((level, _)) = &options.listeners.log {
+        call.log_level = Some(level.clone());
     }
     let answers = Some(paused.answers.clone()).filter(|_| !paused.questions.is_empty());
-    flow.again(answers, paused.state.clone());
-    Run {
+    call.prepare_retry(answers, paused.state.clone());
+    CallRunner {
         core: client.core.clone(),
-        flow,
-        terms,
+        call,
+        options,
+        handle,
     }
 }
 
@@ -155,7 +128,7 @@ impl<T> fmt::Debug for Resume<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Resume")
             .field("paused", self.paused)
-            .field("terms", &self.terms)
+            .field("options", &self.options)
             .finish_non_exhaustive()
     }
 }

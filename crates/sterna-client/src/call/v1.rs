@@ -12,8 +12,8 @@ use sterna_protocol::legacy::TaskMetadata;
 use sterna_protocol::logging::LoggingLevel;
 use thiserror::Error;
 
-use super::flow::Flow;
-use super::{PausedCall, Reply, Subject};
+use super::state::CallState;
+use super::{CallTarget, PausedCall, Reply};
 
 /// A paused call, as text.
 #[derive(Serialize, Deserialize)]
@@ -59,10 +59,10 @@ enum Request {
 
 impl<T> From<PausedCall<T>> for Stored {
     fn from(paused: PausedCall<T>) -> Self {
-        let request = match (*paused.flow.subject).clone() {
-            Subject::Prompt { name, arguments } => Request::Prompt { name, arguments },
-            Subject::Resource { uri } => Request::Resource { uri },
-            Subject::Tool { name, arguments } => Request::Tool {
+        let request = match (*paused.call.target).clone() {
+            CallTarget::Prompt { name, arguments } => Request::Prompt { name, arguments },
+            CallTarget::Resource { uri } => Request::Resource { uri },
+            CallTarget::Tool { name, arguments } => Request::Tool {
                 name,
                 arguments: arguments.map(|arguments| arguments.as_str().to_owned()),
             },
@@ -71,11 +71,11 @@ impl<T> From<PausedCall<T>> for Stored {
             sterna_paused_call: VERSION,
             server: paused.server,
             request,
-            meta: paused.flow.meta,
-            capabilities: paused.flow.capabilities,
-            log_level: paused.flow.log_level,
-            task: paused.flow.task,
-            rounds: paused.flow.rounds,
+            meta: paused.call.meta,
+            capabilities: paused.call.capabilities,
+            log_level: paused.call.log_level,
+            task: paused.call.task,
+            rounds: paused.call.rounds,
             questions: paused.questions,
             answers: paused.answers,
             state: paused.state,
@@ -90,10 +90,10 @@ impl<T: Reply> TryFrom<Stored> for PausedCall<T> {
         if stored.sterna_paused_call != VERSION {
             return Err(NotAPausedCall::Version(stored.sterna_paused_call));
         }
-        let subject = match stored.request {
-            Request::Prompt { name, arguments } => Subject::Prompt { name, arguments },
-            Request::Resource { uri } => Subject::Resource { uri },
-            Request::Tool { name, arguments } => Subject::Tool {
+        let target = match stored.request {
+            Request::Prompt { name, arguments } => CallTarget::Prompt { name, arguments },
+            Request::Resource { uri } => CallTarget::Resource { uri },
+            Request::Tool { name, arguments } => CallTarget::Tool {
                 name,
                 arguments: arguments
                     .map(|text| serde_json::from_str::<RawObject>(&text))
@@ -101,11 +101,11 @@ impl<T: Reply> TryFrom<Stored> for PausedCall<T> {
                     .map_err(|_| NotAPausedCall::Arguments)?,
             },
         };
-        if T::METHOD != subject.method() {
+        if T::METHOD != target.method() {
             return Err(NotAPausedCall::Kind);
         }
-        let flow = Flow {
-            subject: Arc::new(subject),
+        let call = CallState {
+            target: Arc::new(target),
             meta: stored.meta,
             capabilities: stored.capabilities,
             log_level: stored.log_level,
@@ -117,7 +117,7 @@ impl<T: Reply> TryFrom<Stored> for PausedCall<T> {
         };
         Ok(Self {
             server: stored.server,
-            flow,
+            call,
             questions: stored.questions,
             answers: stored.answers,
             state: stored.state,
@@ -125,7 +125,7 @@ impl<T: Reply> TryFrom<Stored> for PausedCall<T> {
     }
 }
 
-/// Why stored text is no paused call of this kind.
+/// Reason why stored text is not a paused call of this kind.
 #[derive(Debug, Error)]
 pub(super) enum NotAPausedCall {
     #[error("the arguments are not a JSON object")]

@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::HeaderMap;
+use sterna_oauth::OAuth;
 use sterna_protocol::capabilities::{ClientCapabilities, ExtensionId, ServerCapabilities};
 use sterna_protocol::discover::DiscoverResult;
 use sterna_protocol::elicitation::{ElicitRequestFormParams, ElicitRequestUrlParams, ElicitResult};
@@ -10,23 +11,21 @@ use sterna_protocol::roots::Root;
 use sterna_protocol::sampling::{CreateMessageRequestParams, CreateMessageResult};
 
 use super::Client;
-use crate::answers::{Answers, Question, Turnstile};
-use crate::cache::Cache;
+use crate::answers::{Answers, Question, RateLimit};
+use crate::cache::{Cache, ToolCache};
 use crate::config::Config;
-use crate::core::{Core, Spoken};
+use crate::core::{Core, Protocol};
 use crate::era::{self, Era};
 use crate::error::{BoxError, Error};
-use crate::lists::ToolBook;
-use crate::oauth::OAuth;
 use crate::transport::{
-    Http, Lines, Place, Stdio, Tapped, Target, Transport, Watcher, WireMessage,
+    Endpoint, Http, Lines, Stdio, Tapped, Target, Transport, Watcher, WireMessage,
 };
 use crate::wire::Wire;
 
 /// Settings of a [`Client`]; [`connect`](Self::connect) makes it.
 ///
-/// What the server may ask follows from the handlers: a client without a form
-/// handler declares no forms.
+/// The handlers decide which questions the server may ask: a client without a
+/// form handler declares no forms.
 ///
 /// # Examples
 ///
@@ -149,7 +148,7 @@ impl Builder {
 
     /// Sets limits.
     pub fn config(mut self, config: Config) -> Self {
-        self.answers.sampling = Arc::new(Turnstile::new(config.samples_per_minute));
+        self.answers.sampling = Arc::new(RateLimit::new(config.samples_per_minute));
         self.config = config;
         self
     }
@@ -166,13 +165,13 @@ impl Builder {
         self
     }
 
-    /// Who this client says it is; `None` says nothing.
+    /// Sets the name and version that the client sends; `None` sends none.
     pub fn info(mut self, info: impl Into<Option<Implementation>>) -> Self {
         self.info = info.into();
         self
     }
 
-    /// Shows every message as it passes, to whoever looks for a fault.
+    /// Shows every message as it passes, for debugging.
     ///
     /// Messages are shown whole, with state, answers and arguments in them:
     /// mask what others may see. What says on a pipe that a call was dropped is
@@ -191,14 +190,14 @@ impl Builder {
     pub async fn connect(self) -> Result<Client, Error> {
         let max_message = self.config.max_message_bytes;
         let transport: Box<dyn Transport> = match self.target.0 {
-            Place::Child(command) => Box::new(Stdio::new(command, max_message)?),
-            Place::Duplex(duplex) => Box::new(Lines::new(
-                duplex.place,
+            Endpoint::Child(command) => Box::new(Stdio::new(command, max_message)?),
+            Endpoint::Duplex(duplex) => Box::new(Lines::new(
+                duplex.endpoint,
                 duplex.reader,
                 duplex.writer,
                 max_message,
             )),
-            Place::Url(url) => Box::new(Http::new(
+            Endpoint::Url(url) => Box::new(Http::new(
                 &url,
                 self.auth,
                 self.headers,
@@ -216,9 +215,9 @@ impl Builder {
             answers: self.answers,
             info: self.info,
             extensions: self.extensions,
-            tools: ToolBook::default(),
+            tools: ToolCache::default(),
             cache: Cache::default(),
-            spoken: Spoken::Modern,
+            protocol: Protocol::Modern,
             server: DiscoverResult::new(Vec::new(), ServerCapabilities::default()),
         };
         core.server = era::find(&mut core, self.era).await?;

@@ -6,9 +6,9 @@ use sterna_protocol::jsonrpc::Request;
 use sterna_protocol::result::Complete;
 
 use super::Client;
-use crate::core::Spoken;
+use crate::core::Protocol;
 use crate::error::{Error, Fault};
-use crate::wire::Deaf;
+use crate::wire::IgnoreAll;
 
 impl Client {
     /// Asks something that an extension defines.
@@ -38,8 +38,8 @@ impl Client {
             .await
     }
 
-    /// The same, with header fields in the place of those that HTTP repeats of
-    /// the request.
+    /// The same, with header fields in place of those that HTTP repeats of the
+    /// request.
     ///
     /// Dangerous, because headers that say something else than the request
     /// mislead whatever stands between here and the server. It is for those
@@ -54,7 +54,7 @@ impl Client {
         params: impl Serialize,
         instead: HeaderMap,
     ) -> Result<R, Error> {
-        if let Spoken::Legacy(_) = self.core.spoken {
+        if let Protocol::Legacy(_) = self.core.protocol {
             let older = "a revision before 2026-07-28".to_owned();
             return Err(Fault::Unsupported(older).into());
         }
@@ -67,10 +67,10 @@ impl Client {
             meta.map_err(|error| Fault::Arguments(Some(error)))?,
         );
         let request = Request::new(self.core.wire.next_id().into(), method, members);
-        let (mut headers, patience) = (HeaderMap::new(), self.core.patience());
+        let (mut headers, timeouts) = (HeaderMap::new(), self.core.timeouts());
         self.core.standard_headers(method, None, &mut headers)?;
         headers.extend(instead);
-        let asked = self.core.wire.ask(request, headers, &Deaf, patience);
+        let asked = self.core.wire.ask(request, headers, &IgnoreAll, timeouts);
         let Complete(result) = asked.await?;
         Ok(result)
     }

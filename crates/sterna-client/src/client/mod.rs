@@ -2,7 +2,6 @@
 
 mod build;
 mod extension;
-mod requests;
 
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ pub use build::Builder;
 use http::HeaderMap;
 use sterna_protocol::discover::DiscoverResult;
 
-use crate::core::{Core, Spoken};
+use crate::core::{Core, Protocol};
 use crate::era::Era;
 use crate::error::Error;
 use crate::transport::Target;
@@ -41,7 +40,7 @@ impl Client {
         Builder::new(target.into())
     }
 
-    /// What the server said about itself when the connection was made.
+    /// Description that the server sent when the connection was made.
     pub fn server(&self) -> &DiscoverResult {
         &self.core.server
     }
@@ -49,23 +48,23 @@ impl Client {
     /// Ends the connection in good order: a child process gets time to leave,
     /// a session is closed. Calls that are under way fail.
     pub async fn close(self) {
-        let headers = match &self.core.spoken {
-            Spoken::Legacy(session) => session.headers(),
-            Spoken::Modern => HeaderMap::new(),
+        let headers = match &self.core.protocol {
+            Protocol::Legacy(session) => session.headers(),
+            Protocol::Modern => HeaderMap::new(),
         };
         self.core.wire.transport.close(headers).await;
     }
 
     /// Which era the server belongs to.
     pub fn era(&self) -> Era {
-        match &self.core.spoken {
-            Spoken::Legacy(_) => Era::Legacy,
-            Spoken::Modern => Era::Modern,
+        match &self.core.protocol {
+            Protocol::Legacy(_) => Era::Legacy,
+            Protocol::Modern => Era::Modern,
         }
     }
 
-    /// Where the server is, as questions and paused calls name it.
-    pub fn place(&self) -> &str {
-        self.core.place()
+    /// Endpoint of the server, as questions and paused calls name it.
+    pub fn endpoint(&self) -> &str {
+        self.core.endpoint()
     }
 }

@@ -1,15 +1,16 @@
 //! Every way in which a call can fail.
 
+use std::error::Error as _;
+use std::fmt;
 use std::time::Duration;
 
+use sterna_oauth::internal::printable;
 use sterna_protocol::elicitation::AnswerError;
-use sterna_protocol::jsonrpc::ErrorObject;
+use sterna_protocol::jsonrpc::{DecodeError, ErrorCode, ErrorObject};
 use thiserror::Error;
 
-use super::unreadable::Unreadable;
 use super::{BoxError, ErrorKind};
-use crate::oauth;
-use crate::schema::{Misfit, UnknownDialect};
+use crate::schema::{SchemaMismatch, UnknownDialect};
 
 /// One failure. Text in it that a peer has chosen went through [`printable`].
 #[derive(Debug, Error)]
@@ -17,7 +18,7 @@ pub(crate) enum Fault {
     #[error("the arguments of the call are not a JSON object")]
     Arguments(#[source] Option<serde_json::Error>),
     #[error("authorization did not succeed")]
-    Auth(#[source] oauth::Error),
+    Auth(#[source] sterna_oauth::Error),
     #[error("the server sent something that is no answer: {0}")]
     Broken(&'static str),
     #[error("the call was cancelled")]
@@ -26,6 +27,13 @@ pub(crate) enum Fault {
     Child(#[source] std::io::Error),
     #[error("the connection to the server is closed")]
     Closed,
+    #[error("the server's process ended: {how}")]
+    Died {
+        /// Its exit code or signal, as the operating system says it.
+        how: String,
+        #[source]
+        last_output: Option<LastOutput>,
+    },
     #[error("the server's message cannot be read")]
     Decode(#[source] Unreadable),
     #[error("{what} cannot be applied")]
@@ -34,21 +42,21 @@ pub(crate) enum Fault {
         #[source]
         source: UnknownDialect,
     },
-    #[error("whoever answers `{key}` failed")]
+    #[error("the handler for the question `{key}` failed")]
     Handler {
         key: String,
         #[source]
         source: BoxError,
     },
     #[error("the result is not what the tool `{tool}` promised")]
-    Misfit {
+    SchemaMismatch {
         tool: String,
         #[source]
-        source: Misfit,
+        source: SchemaMismatch,
     },
     #[error("the server's list never ends: {pages} pages")]
     EndlessList { pages: usize },
-    #[error("the server asks `{key}` by {method}, and nobody here answers that")]
+    #[error("the server asks `{key}` by {method}, and this client has no handler for it")]
     NoHandler { key: String, method: &'static str },
     #[error("only servers of 2025-11-25 list their tasks")]
     NoTaskList,
@@ -60,7 +68,7 @@ pub(crate) enum Fault {
     OtherServer { expected: String, found: String },
     #[error("the question `{key}` is not answered")]
     OpenQuestion { key: String },
-    #[error("the server refused: {}", printable(&.error.message))]
+    #[error("the server refused: {}", refusal(.error))]
     Refused {
         error: ErrorObject,
         status: Option<u16>,
@@ -85,10 +93,10 @@ pub(crate) enum Fault {
     #[error("the tool's parameter `{header}` has no form in a header")]
     Unmirrorable { header: String },
     #[error("the answer to `{key}` does not fit the question")]
-    Unfit {
+    InvalidAnswer {
         key: String,
         #[source]
-        source: Unfit,
+        source: InvalidAnswer,
     },
     #[error("the server did not ask `{key}`")]
     UnknownQuestion { key: String },
@@ -100,9 +108,14 @@ pub(crate) enum Fault {
     Url(String),
 }
 
-/// Why an answer does not fit.
+/// The last lines that a server's process wrote to its standard error.
 #[derive(Debug, Error)]
-pub(crate) enum Unfit {
+#[error("it wrote last: {0}")]
+pub(crate) struct LastOutput(pub(crate) String);
+
+/// Reason why an answer does not fit its question.
+#[derive(Debug, Error)]
+pub(crate) enum InvalidAnswer {
     #[error(transparent)]
     Form(#[from] AnswerError),
     #[error("it answers another kind of question")]
@@ -115,19 +128,20 @@ pub(crate) enum Unfit {
 
 impl Fault {
     pub(super) fn kind(&self) -> ErrorKind {
-        self.place().0
+        self.kind_and_code().0
     }
 
     pub(super) fn code(&self) -> &'static str {
-        self.place().1
+        self.kind_and_code().1
     }
 
-    /// Who must act, and which page says how.
-    fn place(&self) -> (ErrorKind, &'static str) {
+    /// Kind and code of the error; the code names a page of `docs/errors`.
+    fn kind_and_code(&self) -> (ErrorKind, &'static str) {
         match self {
             Self::Child(_) | Self::Closed | Self::Unreachable(_) => {
                 (ErrorKind::Unavailable, "MR0501")
             }
+            Self::Died { .. } => (ErrorKind::Unavailable, "MR0520"),
             Self::Status { status, .. } if *status >= 500 || is_transient(*status) => {
                 (ErrorKind::Unavailable, "MR0502")
             }
@@ -145,7 +159,7 @@ impl Fault {
             Self::Timeout(_) => (ErrorKind::Spent, "MR0506"),
             Self::Rounds { .. } => (ErrorKind::Spent, "MR0507"),
             Self::NoHandler { .. } => (ErrorKind::Answer, "MR0508"),
-            Self::Handler { .. } | Self::Unfit { .. } => (ErrorKind::Answer, "MR0509"),
+            Self::Handler { .. } | Self::InvalidAnswer { .. } => (ErrorKind::Answer, "MR0509"),
             Self::Refused {
                 status: Some(401 | 403),
                 ..
@@ -161,22 +175,76 @@ impl Fault {
             Self::State(_) => (ErrorKind::RequestState, "MR0513"),
             Self::Cancelled => (ErrorKind::Answer, "MR0514"),
             Self::Tls(_) => (ErrorKind::Internal, "MR0515"),
-            Self::Misfit { .. } => (ErrorKind::Peer, "MR0516"),
+            Self::SchemaMismatch { .. } => (ErrorKind::Peer, "MR0516"),
             Self::Dialect { .. } => (ErrorKind::Peer, "MR0517"),
         }
     }
 }
 
-/// Whether a status below 500 says "later" rather than "no".
+/// The words of a refusal, with the capabilities that a client would have to
+/// declare.
+fn refusal(error: &ErrorObject) -> String {
+    let words = printable(&error.message);
+    let missing = missing_capabilities(error).unwrap_or_default();
+    match missing.is_empty() {
+        true => words,
+        false => format!("{words}: {}", printable(&missing.join(", "))),
+    }
+}
+
+/// The capabilities that the client did not declare and the server requires;
+/// `None` if it refused for another reason.
+pub(crate) fn missing_capabilities(error: &ErrorObject) -> Option<Vec<String>> {
+    if error.code != ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY {
+        return None;
+    }
+    let required = error.data.as_ref()?.get("requiredCapabilities")?;
+    let mut names = Vec::new();
+    for (name, value) in required.as_object()? {
+        match (name.as_str(), value.as_object()) {
+            ("extensions", Some(extensions)) => names.extend(extensions.keys().cloned()),
+            _ => names.push(name.clone()),
+        }
+    }
+    Some(names)
+}
+
+/// Returns true for a status below 500 after which a retry may succeed.
 pub(crate) fn is_transient(status: u16) -> bool {
     matches!(status, 408 | 425 | 429)
 }
 
-/// A peer's text, short and without anything that could steer a terminal.
-pub(crate) fn printable(text: &str) -> String {
-    const LONGEST: usize = 200;
-    let clean = text.chars().take(LONGEST);
-    clean
-        .map(|each| if each.is_control() { '\u{fffd}' } else { each })
-        .collect()
+/// Decoding error of a server's message, with its position.
+///
+/// The decoder's own words may quote the message, and with it a prompt or a
+/// state (SAMP-B4): of them nothing is kept but the name of a missing field.
+#[derive(Debug, Error)]
+pub(crate) struct Unreadable {
+    what: String,
+    why: String,
+}
+
+impl From<DecodeError> for Unreadable {
+    fn from(error: DecodeError) -> Self {
+        let cause = error
+            .source()
+            .and_then(|cause| cause.downcast_ref::<serde_json::Error>());
+        let why = cause.map(|cause| {
+            let told = cause.to_string();
+            match told.starts_with("missing field `") {
+                true => format!(": {}", printable(&told)),
+                false => format!(" at line {} column {}", cause.line(), cause.column()),
+            }
+        });
+        Self {
+            what: printable(&error.to_string()),
+            why: why.unwrap_or_default(),
+        }
+    }
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.what, self.why)
+    }
 }

@@ -1,15 +1,15 @@
-//! What went wrong with a call, and what to do about it.
+//! Errors of calls: the reason, the party that must act, and a code.
 
 mod fault;
-mod unreadable;
 
 use std::fmt;
 use std::time::Duration;
 
 use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
 
-pub use crate::oauth::BoxError;
-pub(crate) use fault::{Fault, Unfit, is_transient, printable};
+pub(crate) use fault::{Fault, InvalidAnswer, LastOutput, is_transient};
+pub use sterna_oauth::BoxError;
+pub(crate) use sterna_oauth::internal::printable;
 
 /// A call did not succeed.
 ///
@@ -39,7 +39,15 @@ impl Error {
         }
     }
 
-    /// Whether the server said that there is no such resource. Only for
+    /// The capabilities that the server requires and this client did not
+    /// declare, by name; empty if that is not why it refused.
+    pub fn missing_capabilities(&self) -> Vec<String> {
+        let refusal = self.rpc();
+        let missing = refusal.and_then(fault::missing_capabilities);
+        missing.unwrap_or_default()
+    }
+
+    /// Returns true if the server said that there is no such resource. Only for
     /// [`Client::read`](crate::Client::read): on other requests the same codes
     /// mean something else.
     pub fn is_resource_not_found(&self) -> bool {
@@ -57,7 +65,7 @@ impl Error {
         }
     }
 
-    /// How long the server asks to wait before the next try.
+    /// Time that the server asks to wait before the next try.
     pub fn retry_after(&self) -> Option<Duration> {
         match &*self.fault {
             Fault::Status { retry_after, .. } => *retry_after,
@@ -70,7 +78,7 @@ impl Error {
         match &*self.fault {
             Fault::Handler { key, .. }
             | Fault::NoHandler { key, .. }
-            | Fault::Unfit { key, .. }
+            | Fault::InvalidAnswer { key, .. }
             | Fault::UnknownQuestion { key } => Some(key),
             _ => None,
         }
@@ -89,8 +97,8 @@ impl From<Fault> for Error {
     }
 }
 
-impl From<crate::oauth::Error> for Error {
-    fn from(error: crate::oauth::Error) -> Self {
+impl From<sterna_oauth::Error> for Error {
+    fn from(error: sterna_oauth::Error) -> Self {
         Fault::Auth(error).into()
     }
 }
@@ -117,13 +125,13 @@ impl std::error::Error for Error {
     }
 }
 
-/// Who must act on an [`Error`].
+/// Party that must act on an [`Error`].
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// A question of the server was not answered, or not as it asked.
     Answer,
-    /// There is no valid authorization; [`oauth::Error`](crate::oauth::Error) is the source.
+    /// There is no valid authorization; [`oauth::Error`](sterna_oauth::Error) is the source.
     Auth,
     /// Something broke on this machine.
     Internal,

@@ -1,4 +1,4 @@
-//! What a session tells everybody, as far as one caller wants to hear it.
+//! Changes of a session, filtered for one subscriber.
 
 use std::sync::Arc;
 
@@ -7,27 +7,26 @@ use sterna_protocol::result::EmptyResult;
 use sterna_protocol::subscription::SubscriptionFilter;
 use tokio::sync::broadcast::{self, error::RecvError};
 
-use super::Change;
-use crate::call::Listeners;
-use crate::core::{Core, Spoken};
+use crate::core::{Core, Protocol};
 use crate::error::{Error, Fault};
+use crate::notifications::{Change, Listeners};
 use crate::session::Session;
 
 /// The part of the news that was asked for.
-pub(super) struct Stream {
+pub(super) struct SessionStream {
     core: Arc<Core>,
     pub(super) granted: SubscriptionFilter,
     news: broadcast::Receiver<Option<Change>>,
-    /// Whether the session may have forgotten what was asked for in it.
+    /// True if the session may have lost its subscriptions.
     stale: bool,
 }
 
-impl Stream {
+impl SessionStream {
     pub(super) async fn open(core: Arc<Core>, filter: SubscriptionFilter) -> Result<Self, Error> {
         let session = session(&core)?;
         // First of all, so that nothing is missed.
-        let news = session.news.changes();
-        if !session.attend().await? {
+        let news = session.broadcast.changes();
+        if !session.ensure_listening().await? {
             return Err(Fault::Unsupported(STREAMLESS.to_owned()).into());
         }
         let granted = agreed(session, filter);
@@ -48,7 +47,7 @@ impl Stream {
     pub(super) async fn next(&mut self) -> Result<Change, Error> {
         loop {
             if self.stale {
-                if !session(&self.core)?.attend().await? {
+                if !session(&self.core)?.ensure_listening().await? {
                     return Err(Fault::Closed.into());
                 }
                 self.subscribe().await?;
@@ -59,7 +58,7 @@ impl Stream {
                 Ok(Some(Change::Reopened)) => self.stale = true,
                 Ok(Some(change)) if self.wants(&change) => return Ok(change),
                 Ok(Some(_)) => {}
-                // Whoever does not listen for long has missed something.
+                // A slow subscriber has missed changes.
                 Err(RecvError::Lagged(_)) => return Ok(Change::Reopened),
                 Ok(None) | Err(RecvError::Closed) => {
                     self.stale = true;
@@ -79,8 +78,10 @@ impl Stream {
         for uri in self.watched() {
             let request = |_| Ok(ClientRequest::Subscribe(ResourceRequestParams::new(uri)));
             let deaf = Listeners::default();
-            let patience = self.core.patience();
-            let asked = self.core.in_session(session, "", &deaf, patience, request);
+            let timeouts = self.core.timeouts();
+            let asked = self
+                .core
+                .send_in_session(session, "", &deaf, timeouts, request);
             let EmptyResult { .. } = asked.await?;
         }
         Ok(())
@@ -100,7 +101,7 @@ impl Stream {
     }
 }
 
-impl Drop for Stream {
+impl Drop for SessionStream {
     fn drop(&mut self) {
         if let Ok(session) = session(&self.core) {
             for uri in self.watched() {
@@ -111,13 +112,13 @@ impl Drop for Stream {
 }
 
 fn session(core: &Core) -> Result<&Session, Error> {
-    match &core.spoken {
-        Spoken::Legacy(session) => Ok(session),
-        Spoken::Modern => Err(Fault::Closed.into()),
+    match &core.protocol {
+        Protocol::Legacy(session) => Ok(session),
+        Protocol::Modern => Err(Fault::Closed.into()),
     }
 }
 
-/// What of `filter` the server said it can do.
+/// The part of `filter` that the server supports.
 fn agreed(session: &Session, filter: SubscriptionFilter) -> SubscriptionFilter {
     let able = session.able();
     let (tools, prompts) = (able.tools.as_ref(), able.prompts.as_ref());

@@ -7,29 +7,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use sterna_protocol::subscription::SubscriptionFilter;
-use sterna_protocol::tasks::DetailedTask;
 
-use crate::core::{Core, Spoken};
+use crate::core::{Core, Protocol};
 use crate::error::Error;
-
-/// Something changed at the server.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Change {
-    /// The list of prompts.
-    Prompts,
-    /// The stream broke and was opened again: anything may have changed
-    /// meanwhile.
-    Reopened,
-    /// The resource at this address.
-    Resource(String),
-    /// The list of resources.
-    Resources,
-    /// A task, as it stands.
-    Task(Box<DetailedTask>),
-    /// The list of tools.
-    Tools,
-}
+use crate::notifications::Change;
 
 /// A stream of changes; dropping it ends it.
 ///
@@ -51,31 +32,33 @@ pub enum Change {
 /// # Ok(())
 /// # }
 /// ```
-pub struct Subscription(Stream);
+pub struct Subscription(ChangeStream);
 
-enum Stream {
-    Legacy(legacy::Stream),
-    Modern(Box<modern::Stream>),
+enum ChangeStream {
+    Legacy(legacy::SessionStream),
+    Modern(Box<modern::SubscriptionStream>),
 }
 
 impl Subscription {
     pub(crate) async fn open(core: Arc<Core>, filter: SubscriptionFilter) -> Result<Self, Error> {
-        let stream = match &core.spoken {
-            Spoken::Legacy(_) => Stream::Legacy(legacy::Stream::open(core, filter).await?),
-            Spoken::Modern => {
-                let stream = modern::Stream::open(core, filter).await?;
-                Stream::Modern(Box::new(stream))
+        let stream = match &core.protocol {
+            Protocol::Legacy(_) => {
+                ChangeStream::Legacy(legacy::SessionStream::open(core, filter).await?)
+            }
+            Protocol::Modern => {
+                let stream = modern::SubscriptionStream::open(core, filter).await?;
+                ChangeStream::Modern(Box::new(stream))
             }
         };
         Ok(Self(stream))
     }
 
-    /// What the server agreed to tell, which may be less than it was asked to
-    /// (SUB-C1).
+    /// Notifications that the server agreed to send, which may be fewer than
+    /// requested (SUB-C1).
     pub fn granted(&self) -> &SubscriptionFilter {
         match &self.0 {
-            Stream::Legacy(stream) => &stream.granted,
-            Stream::Modern(stream) => &stream.granted,
+            ChangeStream::Legacy(stream) => &stream.granted,
+            ChangeStream::Modern(stream) => &stream.granted,
         }
     }
 
@@ -94,8 +77,8 @@ impl Subscription {
     /// Safe: nothing that came is lost.
     pub async fn next(&mut self) -> Result<Option<Change>, Error> {
         match &mut self.0 {
-            Stream::Legacy(stream) => stream.next().await.map(Some),
-            Stream::Modern(stream) => stream.next().await,
+            ChangeStream::Legacy(stream) => stream.next().await.map(Some),
+            ChangeStream::Modern(stream) => stream.next().await,
         }
     }
 }

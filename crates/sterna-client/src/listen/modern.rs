@@ -10,32 +10,32 @@ use sterna_protocol::subscription::{
 };
 use sterna_protocol::tasks;
 
-use super::Change;
-use crate::call::Pacing;
+use crate::backoff::Backoff;
 use crate::core::Core;
 use crate::error::{Error, Fault};
+use crate::notifications::Change;
 use crate::transport::Exchange;
 
 /// A request whose answer is a stream, opened again when it breaks.
-pub(super) struct Stream {
+pub(super) struct SubscriptionStream {
     core: Arc<Core>,
     filter: SubscriptionFilter,
     pub(super) granted: SubscriptionFilter,
     stream: Option<(RequestId, Exchange)>,
-    pacing: Pacing,
+    backoff: Backoff,
     failures: u32,
 }
 
-impl Stream {
+impl SubscriptionStream {
     pub(super) async fn open(core: Arc<Core>, filter: SubscriptionFilter) -> Result<Self, Error> {
         let (stream, granted) = connect(&core, &filter).await?;
-        let pacing = Pacing::new(&core.config);
+        let backoff = Backoff::new(&core.config);
         Ok(Self {
             core,
             filter,
             granted,
             stream: Some(stream),
-            pacing,
+            backoff,
             failures: 0,
         })
     }
@@ -48,15 +48,15 @@ impl Stream {
             };
             match exchange.next().await {
                 Ok(Some(bytes)) => match read(id, &bytes) {
-                    Heard::Change(change) => {
+                    StreamEvent::Change(change) => {
                         self.failures = 0;
-                        self.pacing.reset();
+                        self.backoff.reset();
                         self.core.cache.invalidate(&change);
                         return Ok(Some(change));
                     }
-                    Heard::Nothing => {}
-                    Heard::End => return Ok(None),
-                    Heard::Refused(error) => {
+                    StreamEvent::Nothing => {}
+                    StreamEvent::End => return Ok(None),
+                    StreamEvent::Refused(error) => {
                         self.stream = None;
                         return Err(error);
                     }
@@ -69,7 +69,7 @@ impl Stream {
 
     async fn reopen(&mut self) -> Result<Change, Error> {
         loop {
-            tokio::time::sleep(self.pacing.next()).await;
+            tokio::time::sleep(self.backoff.next()).await;
             match connect(&self.core, &self.filter).await {
                 Ok((stream, granted)) => {
                     self.stream = Some(stream);
@@ -132,35 +132,39 @@ async fn connect(
     }
 }
 
-type Said = Or<ServerNotification, tasks::ServerNotification>;
-type Incoming<'a> = Message<'a, Option<&'a RawValue>, Said, Complete<SubscriptionsListenResult>>;
+type Incoming<'a> = Message<
+    'a,
+    Option<&'a RawValue>,
+    Or<ServerNotification, tasks::ServerNotification>,
+    Complete<SubscriptionsListenResult>,
+>;
 
 fn decode(bytes: &[u8]) -> Result<Incoming<'_>, Error> {
     Incoming::decode(bytes).map_err(|error| Fault::Decode(error.into()).into())
 }
 
-enum Heard {
+enum StreamEvent {
     Change(Change),
     End,
     Nothing,
     Refused(Error),
 }
 
-fn read(id: &RequestId, bytes: &[u8]) -> Heard {
+fn read(id: &RequestId, bytes: &[u8]) -> StreamEvent {
     let said = match decode(bytes) {
         Ok(Message::Notification(notification)) => notification.params,
-        Ok(Message::Result(response)) if response.id == *id => return Heard::End,
+        Ok(Message::Result(response)) if response.id == *id => return StreamEvent::End,
         Ok(Message::Error(response)) => {
             let error = response.error;
             let status = None;
-            return Heard::Refused(Fault::Refused { error, status }.into());
+            return StreamEvent::Refused(Fault::Refused { error, status }.into());
         }
-        // What nobody here knows is not for us.
-        _ => return Heard::Nothing,
+        // Unknown notifications are ignored.
+        _ => return StreamEvent::Nothing,
     };
-    Heard::Change(match said {
+    StreamEvent::Change(match said {
         Or::First(ServerNotification::Cancelled(cancelled)) if cancelled.request_id == *id => {
-            return Heard::End;
+            return StreamEvent::End;
         }
         Or::First(ServerNotification::PromptListChanged(_)) => Change::Prompts,
         Or::First(ServerNotification::ResourceListChanged(_)) => Change::Resources,
@@ -169,7 +173,7 @@ fn read(id: &RequestId, bytes: &[u8]) -> Heard {
         Or::Second(tasks::ServerNotification::TaskStatusChanged(changed)) => {
             Change::Task(Box::new(changed.task))
         }
-        _ => return Heard::Nothing,
+        _ => return StreamEvent::Nothing,
     })
 }
 

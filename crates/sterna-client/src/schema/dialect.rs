@@ -1,9 +1,8 @@
 //! The dialects of JSON Schema.
 
 use serde_json::Value;
+use sterna_oauth::internal::printable;
 use thiserror::Error;
-
-use crate::error::printable;
 
 /// A dialect that schemas are applied in, the earlier the less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,7 +39,7 @@ impl Dialect {
         }
     }
 
-    /// Whether `keyword` means something in this dialect.
+    /// Returns true if `keyword` has a meaning in this dialect.
     pub(super) fn knows(self, keyword: &str) -> bool {
         let since = match keyword {
             "const" | "contains" | "propertyNames" => Self::Draft6,
@@ -65,18 +64,18 @@ impl Dialect {
         }
     }
 
-    /// Whether a `$ref` stands for the whole schema it is in.
+    /// Returns true if a `$ref` replaces the whole schema it is in.
     pub(super) fn refers_alone(self) -> bool {
         self <= Self::Draft7
     }
 }
 
-/// A dialect that nobody here knows.
+/// Error for a dialect that is not supported.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the dialect `{0}` of JSON Schema is not supported")]
 pub(crate) struct UnknownDialect(String);
 
-/// What is supported; `docs/errors/MR0517.md` has the same list.
+/// Supported dialects; `docs/errors/MR0517.md` has the same list.
 pub(super) const DIALECTS: [(&str, Dialect); 5] = [
     ("json-schema.org/draft/2020-12/schema", Dialect::V2020_12),
     ("json-schema.org/draft/2019-09/schema", Dialect::V2019_09),

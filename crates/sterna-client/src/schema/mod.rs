@@ -1,4 +1,4 @@
-//! Whether a result is what its tool promised.
+//! Validation of a result against the output schema of its tool.
 //!
 //! The schema comes from the server, so it may be a trap: one of a few lines
 //! can ask for more work than there is time. Judging has a budget therefore,
@@ -6,7 +6,7 @@
 //! certainly does not fit is refused.
 
 mod dialect;
-mod judge;
+mod evaluate;
 mod value;
 
 use serde_json::Value;
@@ -14,9 +14,9 @@ use sterna_protocol::json::{RawJson, RawObject};
 use thiserror::Error;
 
 pub(crate) use self::dialect::{Dialect, UnknownDialect};
-use self::judge::{Fit, Judge};
+use self::evaluate::{Evaluator, Fit};
 
-/// What a tool's structured content looks like.
+/// Output schema of a tool.
 #[derive(Debug, PartialEq)]
 pub(crate) struct OutputSchema {
     root: Value,
@@ -33,15 +33,15 @@ impl OutputSchema {
     }
 
     /// Refuses what does not fit.
-    pub(crate) fn check(&self, content: Option<&RawJson>) -> Result<(), Misfit> {
-        let content = content.ok_or(Misfit::Missing)?;
-        let content: Value = content.decode().map_err(|_| Misfit::Content)?;
+    pub(crate) fn check(&self, content: Option<&RawJson>) -> Result<(), SchemaMismatch> {
+        let content = content.ok_or(SchemaMismatch::Missing)?;
+        let content: Value = content.decode().map_err(|_| SchemaMismatch::Content)?;
         // BASE-B16, BASE-B18: nothing is fetched, and nothing is taken for "anything goes".
-        if judge::has_foreign_reference(&self.root) {
-            return Err(Misfit::Foreign);
+        if evaluate::has_foreign_reference(&self.root) {
+            return Err(SchemaMismatch::Foreign);
         }
-        match Judge::new(&self.root, self.dialect).fits(&self.root, &content) {
-            Fit::No => Err(Misfit::Content),
+        match Evaluator::new(&self.root, self.dialect).fits(&self.root, &content) {
+            Fit::No => Err(SchemaMismatch::Content),
             Fit::Unknown => {
                 tracing::debug!("a structured result was not checked to its end");
                 Ok(())
@@ -51,9 +51,9 @@ impl OutputSchema {
     }
 }
 
-/// Why a result is not what its tool promised.
+/// Reason why a result does not match the output schema.
 #[derive(Debug, Error)]
-pub(crate) enum Misfit {
+pub(crate) enum SchemaMismatch {
     #[error("the structured content does not fit the tool's output schema")]
     Content,
     #[error("the tool's output schema refers to something outside of itself")]

@@ -4,13 +4,13 @@ use sterna_protocol::json::{RawJson, RawObject};
 
 use super::*;
 
-/// How each value fares by the schema.
+/// Result of each value under the schema.
 #[track_caller]
 fn check(schema: &Value, values: &[Value], expected: Expect) {
     let judged: String = values
         .iter()
         .map(|value| {
-            let fit = Judge::new(schema, Dialect::V2020_12).fits(schema, value);
+            let fit = Evaluator::new(schema, Dialect::V2020_12).fits(schema, value);
             format!("{value} {fit:?}\n")
         })
         .collect();
@@ -137,6 +137,65 @@ fn a_schema_that_is_a_trap_takes_little_time() {
             1 Unknown
         "#]],
         );
+    }
+}
+
+/// Each of these is of a size that a message may have, and is gone through once
+/// for every item of a list that is as long.
+#[test]
+fn work_is_bounded_by_the_fuel_and_not_by_schema_times_value() {
+    const MANY: usize = 20_000;
+    let text = |number: usize| json!(format!("{number:06}"));
+    let numbers: Vec<_> = (0..MANY).map(text).collect();
+    let named = |number: usize, value: &Value| (format!("{number:06}"), value.clone());
+    let object = |value: Value| -> Value { (0..MANY).map(|at| named(at, &value)).collect() };
+    let items = |schema: Value| json!({"items": schema});
+    let backwards: Vec<_> = numbers.iter().rev().collect();
+    let mut types = vec!["null"; MANY];
+    types.push("string");
+    let long = "x".repeat(MANY);
+    for (what, schema, value) in [
+        ("enum", items(json!({"enum": backwards})), json!(numbers)),
+        (
+            "const",
+            json!({"allOf": vec![json!({"const": numbers}); 400]}),
+            json!(numbers),
+        ),
+        ("type", items(json!({"type": types})), json!(numbers)),
+        (
+            "required",
+            json!({"allOf": vec![json!({"required": numbers}); 400]}),
+            object(json!(1)),
+        ),
+        (
+            "properties",
+            items(json!({"properties": object(json!(true))})),
+            json!(vec![json!({}); MANY]),
+        ),
+        (
+            "additionalProperties",
+            json!({"allOf": vec![json!({"additionalProperties": true}); 4000]}),
+            object(json!(1)),
+        ),
+        (
+            "items",
+            json!({"allOf": vec![json!({"items": true}); 4000]}),
+            json!(numbers),
+        ),
+        ("keywords", items(object(json!(1))), json!(numbers)),
+        (
+            "$ref",
+            items(json!({"$ref": format!("#/{long}{long}")})),
+            json!(numbers),
+        ),
+        (
+            "minLength",
+            json!({"allOf": vec![json!({"minLength": 1}); MANY]}),
+            json!(long.repeat(20)),
+        ),
+    ] {
+        let fits = Evaluator::new(&schema, Dialect::V2020_12).fits(&schema, &value);
+        assert_eq!(fits, Fit::Unknown, "{what}");
     }
 }
 

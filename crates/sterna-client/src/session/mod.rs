@@ -1,14 +1,12 @@
 //! Servers of the revisions with an `initialize` handshake.
 
-mod asides;
-mod asking;
-mod log;
-mod news;
+mod background;
+mod broadcast;
+mod listener;
 mod open;
-mod recall;
-mod servant;
-mod station;
-mod watch;
+mod open_questions;
+mod server_requests;
+mod subscriptions;
 
 pub(crate) use open::Session;
-pub(crate) use servant::{RELATED_TASK, Servant};
+pub(crate) use server_requests::{RELATED_TASK, ServerRequests};

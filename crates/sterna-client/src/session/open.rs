@@ -14,16 +14,16 @@ use sterna_protocol::version::ProtocolVersion;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::asides::Asides;
-use super::asking::Asking;
-use super::news::News;
-use super::servant::Servant;
-use super::station;
+use super::background::BackgroundSends;
+use super::broadcast::Broadcast;
+use super::listener;
+use super::open_questions::OpenQuestions;
+use super::server_requests::ServerRequests;
 use crate::answers::Answers;
 use crate::error::{Error, Fault, printable};
-use crate::listen::Change;
+use crate::notifications::Change;
 use crate::transport::MCP_SESSION_ID;
-use crate::wire::{Deaf, Patience, Wire};
+use crate::wire::{IgnoreAll, Timeouts, Wire};
 
 /// A session with a legacy server, opened anew when the server forgot it.
 #[derive(Debug)]
@@ -31,34 +31,34 @@ pub(crate) struct Session {
     pub(super) wire: Arc<Wire>,
     answers: Answers,
     info: Implementation,
-    pub(super) patience: Patience,
+    pub(super) timeouts: Timeouts,
     /// The questions of the server that are being answered.
-    pub(crate) asking: Arc<Asking>,
-    current: Mutex<Opened>,
+    pub(crate) open_questions: Arc<OpenQuestions>,
+    current: Mutex<OpenSession>,
     /// Held while a session is being opened, so that only one is.
     opening: tokio::sync::Mutex<()>,
     /// Listens to what the server says unasked.
-    station: Mutex<JoinSet<()>>,
-    pub(crate) news: Arc<News>,
-    /// What the server can do.
+    listener: Mutex<JoinSet<()>>,
+    pub(crate) broadcast: Arc<Broadcast>,
+    /// Capabilities of the server.
     pub(super) able: Mutex<legacy::ServerCapabilities>,
-    /// From which level up the server was asked for log messages.
+    /// Log level that the server was asked for.
     pub(super) level: Mutex<Option<LoggingLevel>>,
-    /// How many want to hear of a resource.
+    /// Number of subscribers of each resource.
     pub(super) watched: Mutex<BTreeMap<String, usize>>,
-    pub(super) asides: Asides,
+    pub(super) background: BackgroundSends,
 }
 
-/// What requests of a session carry.
+/// Headers of requests in a session.
 #[derive(Clone, Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenSession {
     pub(crate) headers: HeaderMap,
-    /// Which life of the connection it belongs to.
+    /// Epoch of the connection it belongs to.
     epoch: u64,
 }
 
-impl Opened {
-    /// Whether the server tells sessions apart, so that it can forget one.
+impl OpenSession {
+    /// Returns true if the server gave the session an id, so that it can forget it.
     pub(crate) fn has_id(&self) -> bool {
         self.headers.contains_key(MCP_SESSION_ID)
     }
@@ -69,25 +69,25 @@ impl Session {
         wire: Arc<Wire>,
         answers: Answers,
         info: Implementation,
-        patience: Patience,
+        timeouts: Timeouts,
     ) -> Result<(Self, InitializeResult), Error> {
         let session = Self {
             wire,
             answers,
             info,
-            patience,
-            asking: Arc::default(),
-            current: Mutex::new(Opened {
+            timeouts,
+            open_questions: Arc::default(),
+            current: Mutex::new(OpenSession {
                 headers: HeaderMap::new(),
                 epoch: 0,
             }),
             opening: tokio::sync::Mutex::new(()),
-            station: Mutex::new(JoinSet::new()),
-            news: Arc::new(News::new()),
+            listener: Mutex::new(JoinSet::new()),
+            broadcast: Arc::new(Broadcast::new()),
             able: Mutex::default(),
             level: Mutex::default(),
             watched: Mutex::default(),
-            asides: Asides::default(),
+            background: BackgroundSends::default(),
         };
         let result = session.initialize().await?;
         Ok((session, result))
@@ -95,7 +95,7 @@ impl Session {
 
     /// The session as it is, opened anew if the connection has had another
     /// life meanwhile.
-    pub(crate) async fn current(&self) -> Result<Opened, Error> {
+    pub(crate) async fn current(&self) -> Result<OpenSession, Error> {
         let opened = lock(&self.current).clone();
         if opened.epoch == self.wire.transport.epoch()? {
             return Ok(opened);
@@ -103,26 +103,26 @@ impl Session {
         self.renew(&opened).await
     }
 
-    /// Opens a new session in place of `old`, unless somebody else has.
-    pub(crate) async fn renew(&self, old: &Opened) -> Result<Opened, Error> {
+    /// Opens a new session in place of `old`, unless another call has.
+    pub(crate) async fn renew(&self, old: &OpenSession) -> Result<OpenSession, Error> {
         let _opening = self.opening.lock().await;
         let current = lock(&self.current).clone();
         if current.epoch == old.epoch && current.headers == old.headers {
             self.initialize().await?;
-            self.news.tell(Change::Reopened);
+            self.broadcast.tell(Change::Reopened);
         }
         Ok(lock(&self.current).clone())
     }
 
-    /// Who answers questions that come up in the session.
-    pub(crate) fn servant(&self, about: &str, headers: HeaderMap) -> Servant {
-        Servant {
+    /// Returns the handler for requests of the server in this session.
+    pub(crate) fn server_requests(&self, about: &str, headers: HeaderMap) -> ServerRequests {
+        ServerRequests {
             answers: self.answers.clone(),
-            server: self.wire.transport.place().into(),
+            server: self.wire.transport.endpoint().into(),
             about: about.into(),
             headers,
-            asking: self.asking.clone(),
-            news: self.news.clone(),
+            open_questions: self.open_questions.clone(),
+            broadcast: self.broadcast.clone(),
         }
     }
 
@@ -141,7 +141,7 @@ impl Session {
         let request = Request::new(id, legacy::Initialize::METHOD, params);
         let asked = self
             .wire
-            .exchange(request, HeaderMap::new(), &Deaf, self.patience);
+            .exchange(request, HeaderMap::new(), &IgnoreAll, self.timeouts);
         let (Untagged(result), answer): (Untagged<InitializeResult>, _) = asked.await?;
         let version = &result.protocol_version;
         if version.is_modern() || !ProtocolVersion::KNOWN.contains(version) {
@@ -153,7 +153,7 @@ impl Session {
             headers.insert(MCP_PROTOCOL_VERSION, version);
         }
         if let Some(mut id) = answer.get(MCP_SESSION_ID).cloned() {
-            // Whoever knows it can speak in the session.
+            // A secret: with it, requests can be made in the session.
             id.set_sensitive(true);
             headers.insert(MCP_SESSION_ID, id);
         }
@@ -161,45 +161,44 @@ impl Session {
         self.wire.tell(ready, headers.clone()).await?;
         lock(&self.able).clone_from(&result.capabilities);
         lock(&self.level).take();
-        let nobody = self.answers.capabilities() == ClientCapabilities::default();
-        // Where nobody answers or listens, HTTP is spared the stream.
-        if nobody && self.wire.transport.has_headers() && !self.news.is_wanted() {
-            *lock(&self.station) = JoinSet::new();
+        let no_handlers = self.answers.capabilities() == ClientCapabilities::default();
+        // Without handlers and subscribers, HTTP needs no stream.
+        if no_handlers && self.wire.transport.has_headers() && !self.broadcast.has_subscribers() {
+            *lock(&self.listener) = JoinSet::new();
         } else {
-            self.tune_in(headers.clone()).await;
+            self.start_listener(headers.clone()).await;
         }
-        *lock(&self.current) = Opened { headers, epoch };
+        *lock(&self.current) = OpenSession { headers, epoch };
         Ok(result)
     }
 
     /// Listens to what the server says unasked, if that is not being done;
     /// whether it can be done.
-    pub(crate) async fn attend(&self) -> Result<bool, Error> {
+    pub(crate) async fn ensure_listening(&self) -> Result<bool, Error> {
         let opened = self.current().await?;
-        while lock(&self.station).try_join_next().is_some() {}
-        let listening = !lock(&self.station).is_empty();
-        Ok(listening || self.tune_in(opened.headers).await)
+        while lock(&self.listener).try_join_next().is_some() {}
+        let listening = !lock(&self.listener).is_empty();
+        Ok(listening || self.start_listener(opened.headers).await)
     }
 
     /// Listens in the new session instead of the old one.
     ///
-    /// A server may drop a question that it wants to ask there before anybody
-    /// listens, so this waits a moment for the stream to be open. Whether it
-    /// may be there.
-    async fn tune_in(&self, headers: HeaderMap) -> bool {
-        let servant = self.servant("", headers);
+    /// A server may drop a question that it sends before the stream is open, so
+    /// this waits a moment for it. Returns false if there is no such stream.
+    async fn start_listener(&self, headers: HeaderMap) -> bool {
+        let server_requests = self.server_requests("", headers);
         let (ready, tuned) = oneshot::channel();
-        let mut station = JoinSet::new();
-        station.spawn(station::listen(self.wire.clone(), servant, ready));
-        *lock(&self.station) = station;
-        let tuned = tokio::time::timeout(TUNING, tuned).await;
+        let mut listener = JoinSet::new();
+        listener.spawn(listener::listen(self.wire.clone(), server_requests, ready));
+        *lock(&self.listener) = listener;
+        let tuned = tokio::time::timeout(LISTENER_START, tuned).await;
         !matches!(tuned, Ok(Ok(false)))
     }
 }
 
 /// Some servers hold a stream's header back until they have something to say;
 /// they are not waited for longer than this.
-const TUNING: Duration = Duration::from_millis(500);
+const LISTENER_START: Duration = Duration::from_millis(500);
 
 fn declared(capabilities: &ClientCapabilities) -> legacy::ClientCapabilities {
     let mut declared = legacy::ClientCapabilities::default();

@@ -1,4 +1,4 @@
-//! In whose words a task is spoken of.
+//! Dialects of task requests.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use sterna_protocol::capabilities::{ClientCapabilities, ServerCapabilities};
 use sterna_protocol::legacy::{ServerTasksCapability, TaskMetadata};
 use sterna_protocol::tasks::EXTENSION;
 
-use crate::core::{Core, Spoken};
+use crate::core::{Core, Protocol};
 
-/// What a server that speaks 2026-07-28 calls a task. In sessions there is only
-/// one way.
+/// Dialect of the task requests to a server of 2026-07-28. Sessions have only
+/// one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Dialect {
+pub(crate) enum TaskDialect {
     /// As the extension has it.
     #[default]
     Extension,
@@ -21,7 +21,7 @@ pub(crate) enum Dialect {
     Proposal,
 }
 
-impl Dialect {
+impl TaskDialect {
     /// The one that `server` prefers.
     pub(crate) fn of(server: &ServerCapabilities) -> Self {
         match !server.has_extension(EXTENSION) && runs_proposed(server) {
@@ -35,9 +35,9 @@ impl Dialect {
     }
 }
 
-/// How the call of a tool asks to become a task: as the caller `said`, or
-/// because the tool knows no other way. `None` where the server is not told, or
-/// would not understand it.
+/// Task parameter of a tool call: the one the caller `said`, or a default for a
+/// tool that only runs as a task. `None` where the dialect has no such
+/// parameter or the server does not support it.
 pub(crate) fn wanted(
     core: &Core,
     tool: &str,
@@ -45,23 +45,23 @@ pub(crate) fn wanted(
     said: Option<&TaskMetadata>,
 ) -> Option<TaskMetadata> {
     let declared = declared.has_extension(EXTENSION);
-    match &core.spoken {
-        Spoken::Legacy(session) if session.runs_tasks() => {
+    match &core.protocol {
+        Protocol::Legacy(session) if session.runs_tasks() => {
             let must = || core.tools.get(tool).is_some_and(|known| known.task_only);
             let must = || (declared && must()).then(TaskMetadata::default);
             said.cloned().or_else(must)
         }
-        Spoken::Modern => {
+        Protocol::Modern => {
             let server = &core.server.capabilities;
-            // Where both sides declare the extension, that is spoken.
-            let spoken = declared && server.has_extension(EXTENSION);
-            said.filter(|_| !spoken && runs_proposed(server)).cloned()
+            // Where both sides declare the extension, it is used.
+            let protocol = declared && server.has_extension(EXTENSION);
+            said.filter(|_| !protocol && runs_proposed(server)).cloned()
         }
-        Spoken::Legacy(_) => None,
+        Protocol::Legacy(_) => None,
     }
 }
 
-/// Takes the extension back: whoever declares it does not speak as SEP-2322.
+/// Removes the extension: a client that declares it does not use SEP-2322.
 pub(crate) fn undeclare(capabilities: &mut ClientCapabilities) {
     if let Some(extensions) = &mut capabilities.extensions {
         extensions.remove(EXTENSION);
@@ -70,8 +70,8 @@ pub(crate) fn undeclare(capabilities: &mut ClientCapabilities) {
     capabilities.extensions = capabilities.extensions.take_if(left);
 }
 
-/// Whether a modern server said that calls of tools can become tasks in the
-/// words of SEP-2322.
+/// Returns true if a modern server declares tasks for tool calls in the form of
+/// SEP-2322.
 fn runs_proposed(server: &ServerCapabilities) -> bool {
     let tasks = server.extra.get("tasks");
     let tasks: Option<ServerTasksCapability> = tasks.and_then(|tasks| tasks.decode().ok());

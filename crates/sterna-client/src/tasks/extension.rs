@@ -13,7 +13,7 @@ use sterna_protocol::tasks::{
 
 use crate::core::Core;
 use crate::error::{Error, Fault};
-use crate::wire::Deaf;
+use crate::wire::IgnoreAll;
 
 pub(super) async fn get(core: &Core, task_id: &str) -> Result<DetailedTask, Error> {
     let params = TaskRequestParams::new(core.task_meta(), task_id);
@@ -53,6 +53,6 @@ async fn ask<A: for<'de> Answer<'de>>(
 ) -> Result<A, Error> {
     let request = Request::new(core.wire.next_id().into(), method, params);
     let headers = HeaderMap::new();
-    core.modern(request, Some(task_id), headers, &Deaf, core.patience())
+    core.modern(request, Some(task_id), headers, &IgnoreAll, core.timeouts())
         .await
 }

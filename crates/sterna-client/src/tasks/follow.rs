@@ -9,9 +9,9 @@ use sterna_protocol::result::Outcome;
 use sterna_protocol::tasks::TaskState;
 use sterna_protocol::tool::CallToolResult;
 
-use super::older::Older;
+use super::legacy::LegacyTask;
 use super::questions::Questions;
-use super::watch::Watch;
+use super::watcher::TaskWatcher;
 use super::{TaskHandle, extension, wait};
 use crate::core::Core;
 use crate::error::{Error, Fault};
@@ -23,11 +23,11 @@ pub(crate) async fn follow(
     declared: &ClientCapabilities,
 ) -> Result<CallToolResult, Error> {
     let task_id = handle.task_id();
-    if let Some(older) = Older::of(core, handle) {
+    if let Some(older) = LegacyTask::of(core, handle) {
         return wait::wait(&older, declared).await;
     }
     let mut questions = Questions::default();
-    let mut watch = Watch::new(core, task_id);
+    let mut watch = TaskWatcher::new(core, task_id);
     let mut seen = watch.look().await?;
     loop {
         let (task, state) = seen.into_parts();

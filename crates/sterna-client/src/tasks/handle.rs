@@ -4,26 +4,26 @@ use sterna_protocol::tasks::DetailedTask;
 use sterna_protocol::tool::CallToolResult;
 
 use super::follow::follow;
-use super::older::Older;
-use super::{Dialect, extension};
+use super::legacy::LegacyTask;
+use super::{TaskDialect, extension};
 use crate::client::Client;
 use crate::error::Error;
 
 /// A task at a server, as plain data.
 ///
-/// It can be stored, and followed by another process after a restart. Whoever
-/// has it can see and answer the task as the same user.
+/// It can be stored, and followed by another process after a restart. A process
+/// that has it can see and answer the task as the same user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskHandle {
     server: String,
     task_id: String,
-    #[serde(default, skip_serializing_if = "Dialect::is_extension")]
-    dialect: Dialect,
+    #[serde(default, skip_serializing_if = "TaskDialect::is_extension")]
+    dialect: TaskDialect,
 }
 
 impl TaskHandle {
-    pub(crate) fn new(server: &str, task_id: String, dialect: Dialect) -> Self {
+    pub(crate) fn new(server: &str, task_id: String, dialect: TaskDialect) -> Self {
         Self {
             server: server.to_owned(),
             task_id,
@@ -31,7 +31,7 @@ impl TaskHandle {
         }
     }
 
-    /// Where the server is.
+    /// Endpoint of the server.
     pub fn server(&self) -> &str {
         &self.server
     }
@@ -41,18 +41,18 @@ impl TaskHandle {
         &self.task_id
     }
 
-    /// How the task stands.
+    /// Fetches the state of the task.
     ///
-    /// In a session of 2025-11-25 a task does not show what it asks: it asks
-    /// whoever [follows](Self::follow) it.
+    /// In a session of 2025-11-25 the state does not include questions: the
+    /// server sends them to the client that [follows](Self::follow) the task.
     ///
     /// # Errors
     ///
     /// The server does not know the task any more, or `client` is connected to
     /// another server.
     pub async fn get(&self, client: &Client) -> Result<DetailedTask, Error> {
-        client.core.check_place(&self.server)?;
-        match Older::of(&client.core, self) {
+        client.core.check_endpoint(&self.server)?;
+        match LegacyTask::of(&client.core, self) {
             Some(older) => older.show().await,
             None => extension::get(&client.core, &self.task_id).await,
         }
@@ -64,8 +64,8 @@ impl TaskHandle {
     ///
     /// As of [`get`](Self::get), and always in a session of 2025-11-25.
     pub async fn update(&self, client: &Client, answers: InputResponses) -> Result<(), Error> {
-        client.core.check_place(&self.server)?;
-        match Older::of(&client.core, self) {
+        client.core.check_endpoint(&self.server)?;
+        match LegacyTask::of(&client.core, self) {
             Some(older) => older.respond(&answers).await,
             None => extension::update(&client.core, &self.task_id, answers).await,
         }
@@ -77,8 +77,8 @@ impl TaskHandle {
     ///
     /// As of [`get`](Self::get).
     pub async fn cancel(&self, client: &Client) -> Result<(), Error> {
-        client.core.check_place(&self.server)?;
-        match Older::of(&client.core, self) {
+        client.core.check_endpoint(&self.server)?;
+        match LegacyTask::of(&client.core, self) {
             Some(older) => older.cancel().await,
             None => extension::cancel(&client.core, &self.task_id).await,
         }
@@ -96,13 +96,13 @@ impl TaskHandle {
     ///
     /// Safe: the task goes on, and can be followed again.
     pub async fn follow(&self, client: &Client) -> Result<CallToolResult, Error> {
-        client.core.check_place(&self.server)?;
+        client.core.check_endpoint(&self.server)?;
         let declared = client.core.capabilities();
         // Boxed, because it is large and every caller's future would hold it.
         Box::pin(follow(&client.core, self, &declared)).await
     }
 
-    pub(super) fn dialect(&self) -> Dialect {
+    pub(super) fn dialect(&self) -> TaskDialect {
         self.dialect
     }
 }

@@ -5,12 +5,12 @@ mod dialect;
 mod extension;
 mod follow;
 mod handle;
-mod older;
+mod legacy;
 mod questions;
 mod wait;
-mod watch;
+mod watcher;
 
-pub(crate) use dialect::{Dialect, undeclare, wanted};
+pub(crate) use dialect::{TaskDialect, undeclare, wanted};
 pub(crate) use follow::follow;
 pub use handle::TaskHandle;
-pub(crate) use older::{begun, translated};
+pub(crate) use legacy::{task_started, translated};

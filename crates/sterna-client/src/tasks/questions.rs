@@ -1,4 +1,4 @@
-//! What a task asks, each thing once.
+//! Questions of a task, each answered once.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,6 @@ use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::input::{InputRequests, InputResponses};
 
 use crate::answers;
-use crate::call;
 use crate::core::Core;
 use crate::error::Error;
 
@@ -16,7 +15,7 @@ use crate::error::Error;
 pub(super) struct Questions {
     answered: BTreeMap<String, u32>,
     /// After how often a question counts as asked again.
-    patience: Option<u32>,
+    repeats: Option<u32>,
 }
 
 impl Questions {
@@ -24,7 +23,7 @@ impl Questions {
     pub(super) fn repeatable() -> Self {
         Self {
             answered: BTreeMap::new(),
-            patience: Some(PATIENCE),
+            repeats: Some(REPEATS),
         }
     }
 
@@ -49,7 +48,7 @@ impl Questions {
         }
         // TASK-C7: a task may ask no more than a round may.
         answers::admit(&fresh, declared)?;
-        let found = call::answer(core, task_id, fresh).await?;
+        let found = core.answer(task_id, fresh).await?;
         let keys = found.iter().map(|(key, _)| (key.clone(), 0));
         self.answered.extend(keys);
         // TASK-C9: nothing but what was open.
@@ -66,9 +65,9 @@ impl Questions {
             return false;
         };
         *shown = shown.saturating_add(1);
-        self.patience.is_none_or(|patience| *shown <= patience)
+        self.repeats.is_none_or(|limit| *shown <= limit)
     }
 }
 
 /// A server may take a moment to make use of an answer.
-const PATIENCE: u32 = 3;
+const REPEATS: u32 = 3;

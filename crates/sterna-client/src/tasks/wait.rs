@@ -10,20 +10,20 @@ use sterna_protocol::tool::CallToolResult;
 use tokio::time::Instant;
 
 use super::follow::USUAL;
-use super::older::Older;
+use super::legacy::LegacyTask;
 use super::questions::Questions;
-use super::watch::{FASTEST, SLOWEST};
+use super::watcher::{FASTEST, SLOWEST};
 use crate::error::{Error, ErrorKind, Fault};
 
 pub(super) async fn wait(
-    task: &Older<'_>,
+    task: &LegacyTask<'_>,
     declared: &ClientCapabilities,
 ) -> Result<CallToolResult, Error> {
     let mut questions = Questions::repeatable();
     let mut refusals = 0;
     loop {
         // From here on, so that nothing is missed while looking.
-        let told = task.session.map(|session| session.news.task_told());
+        let told = task.session.map(|session| session.broadcast.task_changed());
         let looked_at = Instant::now();
         let seen = task.look().await?;
         match seen.status {
@@ -46,8 +46,8 @@ pub(super) async fn wait(
                     }
                 }
                 Ok(Outcome::Extension(never)) => match never {},
-                // The answer may take longer than anybody waits for one; the
-                // task itself says how it stands.
+                // The answer may take longer than the timeout; the status of
+                // the task is fetched again.
                 Err(error) if is_passing(&error) => {}
                 Err(error) => {
                     refusals += 1;

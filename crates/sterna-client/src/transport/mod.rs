@@ -1,4 +1,4 @@
-//! How messages reach a server and come back.
+//! Transports: carrying messages to a server and back.
 //!
 //! A transport carries one request and hands back an [`Exchange`]: the messages
 //! that belong to it, the last of which is its answer. Dropping the exchange
@@ -13,6 +13,7 @@ mod target;
 use std::fmt::Debug;
 
 use ::http::{HeaderMap, StatusCode};
+use futures::future::BoxFuture;
 use sterna_protocol::jsonrpc::RequestId;
 
 pub(crate) use self::http::{Http, MCP_SESSION_ID};
@@ -21,10 +22,9 @@ pub use self::stdio::Command;
 pub(crate) use self::stdio::Stdio;
 pub use self::tap::{Direction, WireMessage};
 pub(crate) use self::tap::{Tapped, Watcher};
-pub(crate) use self::target::Place;
+pub(crate) use self::target::Endpoint;
 pub use self::target::{Duplex, Target};
 use crate::error::Error;
-use crate::oauth::BoxFuture;
 
 /// Carries messages to one server.
 pub(crate) trait Transport: Debug + Send + Sync {
@@ -34,21 +34,24 @@ pub(crate) trait Transport: Debug + Send + Sync {
     /// Sends what is not answered: a notification, or a response of ours.
     fn tell(&self, message: Outgoing) -> BoxFuture<'_, Result<(), Error>>;
 
-    /// Sends what nobody should be bothered for: if the server wants a sign-in
-    /// first, it is left unsaid.
-    fn hint(&self, message: Outgoing) -> BoxFuture<'_, Result<(), Error>> {
+    /// Sends a notification that may be lost: if the server wants a sign-in
+    /// first, it is not sent.
+    fn notify_best_effort(&self, message: Outgoing) -> BoxFuture<'_, Result<(), Error>> {
         self.tell(message)
     }
 
-    /// Opens what the server says without having been asked; `None` where
-    /// there is no such place.
-    fn overhear(&self, headers: HeaderMap) -> BoxFuture<'_, Result<Option<Exchange>, Error>>;
+    /// Opens the stream of messages that the server sends on its own; `None` if
+    /// there is no such stream.
+    fn open_server_stream(
+        &self,
+        headers: HeaderMap,
+    ) -> BoxFuture<'_, Result<Option<Exchange>, Error>>;
 
     /// Ends the connection in good order.
     fn close(&self, headers: HeaderMap) -> BoxFuture<'_, ()>;
 
-    /// Whether requests carry headers, so that names and parameters must be
-    /// repeated there.
+    /// Returns true if requests carry headers, so that names and parameters must
+    /// be repeated there.
     fn has_headers(&self) -> bool;
 
     /// Which life of the connection this is; starts the next one if the last
@@ -57,8 +60,8 @@ pub(crate) trait Transport: Debug + Send + Sync {
         Ok(0)
     }
 
-    /// What a person would call the server.
-    fn place(&self) -> &str;
+    /// Name of the server in questions and errors: its URL or command.
+    fn endpoint(&self) -> &str;
 }
 
 /// A message on its way out.
@@ -66,15 +69,15 @@ pub(crate) trait Transport: Debug + Send + Sync {
 pub(crate) struct Outgoing {
     /// Its id, if it is a request.
     pub(crate) id: Option<RequestId>,
-    /// What HTTP repeats of it.
+    /// HTTP headers that repeat parts of the message.
     pub(crate) headers: HeaderMap,
     /// The message itself.
     pub(crate) body: Vec<u8>,
 }
 
-/// What comes back for one request, message by message.
+/// Response to one request, message by message.
 pub(crate) struct Exchange {
-    /// What HTTP says about the whole.
+    /// HTTP status of the response.
     pub(crate) status: Option<StatusCode>,
     pub(crate) headers: HeaderMap,
     source: Box<dyn Source>,
@@ -89,13 +92,22 @@ impl Exchange {
         }
     }
 
+    /// The same messages by way of another source.
+    pub(crate) fn map<S: Source + 'static>(
+        mut self,
+        wrap: impl FnOnce(Box<dyn Source>) -> S,
+    ) -> Self {
+        self.source = Box::new(wrap(self.source));
+        self
+    }
+
     /// The next message; `None` once there will be no more.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<u8>>, Error> {
         self.source.next().await
     }
 }
 
-/// Where the messages of an [`Exchange`] come from.
+/// Source of the messages of an [`Exchange`].
 pub(crate) trait Source: Send {
     fn next(&mut self) -> BoxFuture<'_, Result<Option<Vec<u8>>, Error>>;
 }

@@ -1,13 +1,13 @@
-//! Letting somebody watch the messages pass.
+//! Observing the messages of a transport.
 
 use std::fmt;
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use http::{HeaderMap, StatusCode};
 
 use super::{Exchange, Outgoing, Source, Transport};
 use crate::error::Error;
-use crate::oauth::BoxFuture;
 
 /// A message as it passes, for [`Builder::on_wire`](crate::Builder::on_wire).
 ///
@@ -18,8 +18,8 @@ use crate::oauth::BoxFuture;
 pub struct WireMessage<'a> {
     /// Which way it goes.
     pub direction: Direction,
-    /// What HTTP says of the answer this came with; `None` on other
-    /// transports and on the way out.
+    /// HTTP status of the response; `None` on other transports and for outgoing
+    /// messages.
     pub status: Option<StatusCode>,
     /// The header fields that the protocol or the server has set. Those of
     /// [`Builder::headers`](crate::Builder::headers) and of
@@ -105,14 +105,17 @@ impl Transport for Tapped {
         self.inner.tell(message)
     }
 
-    fn hint(&self, message: Outgoing) -> BoxFuture<'_, Result<(), Error>> {
+    fn notify_best_effort(&self, message: Outgoing) -> BoxFuture<'_, Result<(), Error>> {
         self.sent(&message);
-        self.inner.hint(message)
+        self.inner.notify_best_effort(message)
     }
 
-    fn overhear(&self, headers: HeaderMap) -> BoxFuture<'_, Result<Option<Exchange>, Error>> {
+    fn open_server_stream(
+        &self,
+        headers: HeaderMap,
+    ) -> BoxFuture<'_, Result<Option<Exchange>, Error>> {
         Box::pin(async move {
-            let exchange = self.inner.overhear(headers).await?;
+            let exchange = self.inner.open_server_stream(headers).await?;
             Ok(exchange.map(|exchange| self.watched(exchange)))
         })
     }
@@ -129,8 +132,8 @@ impl Transport for Tapped {
         self.inner.epoch()
     }
 
-    fn place(&self) -> &str {
-        self.inner.place()
+    fn endpoint(&self) -> &str {
+        self.inner.endpoint()
     }
 }
 

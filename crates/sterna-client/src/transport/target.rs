@@ -1,4 +1,4 @@
-//! What a client can connect to.
+//! Targets that a client can connect to.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Command;
 
-/// Where a server is: a URL, a program, or a pair of streams.
+/// Target of a connection: a URL, a program, or a pair of streams.
 #[derive(Debug)]
-pub struct Target(pub(crate) Place);
+pub struct Target(pub(crate) Endpoint);
 
 #[derive(Debug)]
-pub(crate) enum Place {
+pub(crate) enum Endpoint {
     Child(Command),
     Duplex(Duplex),
     Url(String),
@@ -19,31 +19,31 @@ pub(crate) enum Place {
 
 impl From<&str> for Target {
     fn from(url: &str) -> Self {
-        Self(Place::Url(url.to_owned()))
+        Self(Endpoint::Url(url.to_owned()))
     }
 }
 
 impl From<String> for Target {
     fn from(url: String) -> Self {
-        Self(Place::Url(url))
+        Self(Endpoint::Url(url))
     }
 }
 
 impl From<&String> for Target {
     fn from(url: &String) -> Self {
-        Self(Place::Url(url.clone()))
+        Self(Endpoint::Url(url.clone()))
     }
 }
 
 impl From<Command> for Target {
     fn from(command: Command) -> Self {
-        Self(Place::Child(command))
+        Self(Endpoint::Child(command))
     }
 }
 
 impl From<Duplex> for Target {
     fn from(duplex: Duplex) -> Self {
-        Self(Place::Duplex(duplex))
+        Self(Endpoint::Duplex(duplex))
     }
 }
 
@@ -51,21 +51,21 @@ impl From<Duplex> for Target {
 ///
 /// Messages are lines, as on standard streams.
 pub struct Duplex {
-    pub(crate) place: String,
+    pub(crate) endpoint: String,
     pub(crate) reader: Box<dyn AsyncRead + Send + Unpin>,
     pub(crate) writer: Box<dyn AsyncWrite + Send + Unpin>,
 }
 
 impl Duplex {
-    /// Reads answers from `reader` and writes requests to `writer`; `place` is
+    /// Reads answers from `reader` and writes requests to `writer`; `endpoint` is
     /// what to call the server in questions and errors.
     pub fn new(
-        place: impl Into<String>,
+        endpoint: impl Into<String>,
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Self {
         Self {
-            place: place.into(),
+            endpoint: endpoint.into(),
             reader: Box::new(reader),
             writer: Box::new(writer),
         }
@@ -75,7 +75,7 @@ impl Duplex {
 impl fmt::Debug for Duplex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Duplex")
-            .field("place", &self.place)
+            .field("endpoint", &self.endpoint)
             .finish_non_exhaustive()
     }
 }

@@ -1,12 +1,12 @@
 //! One request and its answer, over whatever transport.
 
-mod clock;
-mod ears;
+mod timer;
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use http::HeaderMap;
 use serde::Serialize;
@@ -15,9 +15,8 @@ use sterna_protocol::jsonrpc::{
     Answer, ErrorCode, ErrorObject, ErrorResponse, Message, Notification, Request, RequestId,
 };
 
-use self::clock::Clock;
-pub(crate) use self::clock::Patience;
-pub(crate) use self::ears::{Deaf, Ears};
+use self::timer::RequestTimer;
+pub(crate) use self::timer::Timeouts;
 use crate::error::{Error, Fault};
 use crate::transport::{Exchange, Outgoing, Transport};
 
@@ -46,14 +45,14 @@ impl Wire {
         &self,
         request: Request<'_, P>,
         headers: HeaderMap,
-        ears: &dyn Ears,
-        patience: Patience,
+        handler: &dyn MessageHandler,
+        timeouts: Timeouts,
     ) -> Result<A, Error>
     where
         A: for<'de> Answer<'de>,
         P: Serialize,
     {
-        let (answer, _) = self.exchange(request, headers, ears, patience).await?;
+        let (answer, _) = self.exchange(request, headers, handler, timeouts).await?;
         Ok(answer)
     }
 
@@ -62,20 +61,20 @@ impl Wire {
         &self,
         request: Request<'_, P>,
         headers: HeaderMap,
-        ears: &dyn Ears,
-        patience: Patience,
+        handler: &dyn MessageHandler,
+        timeouts: Timeouts,
     ) -> Result<(A, HeaderMap), Error>
     where
         A: for<'de> Answer<'de>,
         P: Serialize,
     {
-        let mut clock = Clock::start(patience);
-        let mut exchange = clock
+        let mut timer = RequestTimer::start(timeouts);
+        let mut exchange = timer
             .until(self.open(request.id.clone(), &request, headers))
             .await?;
         let headers = std::mem::take(&mut exchange.headers);
         let answer = self
-            .follow(&request.id, &mut exchange, ears, &mut clock)
+            .follow(&request.id, &mut exchange, handler, &mut timer)
             .await?;
         Ok((answer, headers))
     }
@@ -129,8 +128,8 @@ impl Wire {
         &self,
         id: &RequestId,
         exchange: &mut Exchange,
-        ears: &dyn Ears,
-        clock: &mut Clock,
+        handler: &dyn MessageHandler,
+        timer: &mut RequestTimer,
     ) -> Result<A, Error> {
         let mut replies = FuturesUnordered::new();
         loop {
@@ -140,22 +139,22 @@ impl Wire {
                 biased;
                 Some(()) = replies.next(), if asking => {
                     if replies.is_empty() {
-                        clock.resume();
+                        timer.resume();
                     }
                     continue;
                 }
                 message = exchange.next() => message?.ok_or(Fault::Closed)?,
-                () = clock.ring(), if !asking => {
-                    if ears.is_asking() {
-                        clock.extend();
+                () = timer.ring(), if !asking => {
+                    if handler.is_waiting_for_user() {
+                        timer.extend();
                         continue;
                     }
-                    return Err(clock.expired());
+                    return Err(timer.expired());
                 }
             };
             // A server that never stops talking would keep the bell from ringing.
-            if !asking && clock.is_over() && !ears.is_asking() {
-                return Err(clock.expired());
+            if !asking && timer.is_over() && !handler.is_waiting_for_user() {
+                return Err(timer.expired());
             }
             let message = Message::<Option<&RawValue>, Option<&RawValue>, A>::decode(&bytes);
             match message.map_err(|error| Fault::Decode(error.into()))? {
@@ -167,16 +166,16 @@ impl Wire {
                     return Err(Fault::Broken("the answer to another request").into());
                 }
                 Message::Notification(notification) => {
-                    if ears.hear(&notification.method, notification.params) {
-                        clock.reset();
+                    if handler.on_notification(&notification.method, notification.params) {
+                        timer.reset();
                     }
                 }
                 // A server that asks more than this at once is not asking people.
                 Message::Request(_) if replies.len() >= MOST_AT_ONCE => {}
                 Message::Request(request) => {
-                    let reply = ears.answer(request.id, &request.method, request.params);
+                    let reply = handler.on_request(request.id, &request.method, request.params);
                     if let Some(reply) = reply {
-                        clock.pause();
+                        timer.pause();
                         replies.push(self.reply(reply));
                     }
                 }
@@ -185,7 +184,46 @@ impl Wire {
     }
 }
 
-/// What a JSON-RPC error means to the caller.
+/// Handles messages that arrive before the response.
+pub(crate) trait MessageHandler: Sync {
+    /// Handles a notification. Returns true for progress of this request.
+    fn on_notification(&self, method: &str, params: Option<&RawValue>) -> bool;
+
+    /// Returns true while a person answers a question of the server that came on
+    /// another stream.
+    fn is_waiting_for_user(&self) -> bool {
+        false
+    }
+
+    /// Answers a request of the server, as only earlier revisions have them,
+    /// unless it is taken back.
+    fn on_request(
+        &self,
+        id: RequestId,
+        method: &str,
+        params: Option<&RawValue>,
+    ) -> Option<BoxFuture<'_, Option<Outgoing>>>;
+}
+
+/// Hears nothing and answers nothing.
+pub(crate) struct IgnoreAll;
+
+impl MessageHandler for IgnoreAll {
+    fn on_notification(&self, _: &str, _: Option<&RawValue>) -> bool {
+        false
+    }
+
+    fn on_request(
+        &self,
+        _: RequestId,
+        _: &str,
+        _: Option<&RawValue>,
+    ) -> Option<BoxFuture<'_, Option<Outgoing>>> {
+        None
+    }
+}
+
+/// Converts a JSON-RPC error for the caller.
 fn refusal(response: ErrorResponse, exchange: &Exchange) -> Error {
     let error = response.error;
     if is_state_refusal(&error) {
@@ -202,8 +240,8 @@ fn is_state_refusal(error: &ErrorObject) -> bool {
         && reason.is_some_and(|reason| reason == "invalid_request_state")
 }
 
-/// How long a message may take that nobody answers.
+/// Longest time for sending a message without a response.
 const TELLING: Duration = Duration::from_secs(30);
 
-/// How many questions of a server are open at the same time.
+/// Largest number of open questions of a server.
 pub(crate) const MOST_AT_ONCE: usize = 64;

@@ -1,18 +1,13 @@
 #![cfg(test)]
-//! The client against servers on loopback: calls and rounds, and the flows and
-//! refusals of OAuth.
+//! The client against servers on loopback: calls, rounds, sessions and tasks.
 
-mod agents;
-mod authorization_code;
 mod calls;
-mod client_auth;
-mod discovery;
-mod dpop;
-mod hostile;
-mod legacy;
-mod machines;
-mod registration;
-mod renewal;
-mod scopes;
-mod store;
+mod errand;
+mod logged;
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the fixture of sterna-oauth's tests; a few tests here need its servers"
+)]
+#[path = "../../../sterna-oauth/tests/it/world/mod.rs"]
 mod world;

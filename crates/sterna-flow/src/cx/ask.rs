@@ -8,25 +8,25 @@ use std::time::Duration;
 
 use super::question::{Pin, Question};
 use crate::journal::{Entry, Kind};
-use crate::shared::{Changed, Ticket, Turn};
+use crate::shared::{Changed, Permission, WaiterHandle};
 
-/// A question on its way to its answer. Made by [`Cx::ask`](crate::Cx::ask).
+/// A question on its way to its answer. Made by [`FlowCx::ask`](crate::FlowCx::ask).
 ///
 /// # Cancel safety
 ///
 /// Dropping it withdraws the question; an answer that comes later is ignored.
 #[must_use = "a question is asked when it is awaited"]
 pub struct Ask<'a, Q> {
-    ticket: Ticket<'a>,
+    handle: WaiterHandle<'a>,
     question: Q,
     pin: Pin,
     pinned: bool,
 }
 
 impl<'a, Q: Question> Ask<'a, Q> {
-    pub(super) const fn new(ticket: Ticket<'a>, question: Q) -> Self {
+    pub(super) const fn new(handle: WaiterHandle<'a>, question: Q) -> Self {
         Self {
-            ticket,
+            handle,
             question,
             pin: Pin::Exact,
             pinned: false,
@@ -45,33 +45,33 @@ impl<'a, Q: Question> Ask<'a, Q> {
     }
 
     /// Accepts an answer that an older build recorded under the name `old`.
-    pub fn aka(self, old: &str) -> Self {
-        self.ticket.alias(old);
+    pub fn formerly(self, old: &str) -> Self {
+        self.handle.alias(old);
         self
     }
 
     /// Stops waiting after `duration`, counted from when it was first asked.
     pub fn deadline(self, duration: Duration) -> AskWithin<'a, Q> {
-        self.ticket.lasts(duration);
+        self.handle.lasts(duration);
         AskWithin(self)
     }
 
     /// Waits until the journal has an answer, or the deadline has passed.
     fn poll_entry(&mut self, cx: &Context<'_>) -> Poll<Entry> {
         if !self.pinned {
-            let digest = &*self.ticket.shared().engine.digest;
+            let digest = &*self.handle.shared().engine.digest;
             let fingerprint = self.question.fingerprint(self.pin, digest);
-            self.ticket.pin(fingerprint, Changed::Rerun);
+            self.handle.pin(fingerprint, Changed::Rerun);
             self.pinned = true;
         }
-        match self.ticket.poll(cx) {
-            Turn::Told(entry) => Poll::Ready(entry),
-            Turn::Ask(rejected) => {
+        match self.handle.poll(cx) {
+            Permission::Told(entry) => Poll::Ready(entry),
+            Permission::Ask(rejected) => {
                 let request = self.question.request(rejected.as_deref());
-                self.ticket.open(request, cx);
+                self.handle.open(request, cx);
                 Poll::Pending
             }
-            Turn::Start | Turn::Wait => Poll::Pending,
+            Permission::Start | Permission::Wait => Poll::Pending,
         }
     }
 
@@ -79,11 +79,12 @@ impl<'a, Q: Question> Ask<'a, Q> {
     fn read(&mut self, entry: &Entry) -> Option<Q::Answer> {
         match self.question.read(&entry.value) {
             Ok(answer) => {
-                self.ticket.finish();
+                self.handle.note_given(entry);
+                self.handle.finish();
                 Some(answer)
             }
             Err(rejected) => {
-                self.ticket.reject(rejected.reason());
+                self.handle.reject(rejected.reason());
                 None
             }
         }
@@ -109,7 +110,7 @@ impl<Q> Unpin for Ask<'_, Q> {}
 
 impl<Q> fmt::Debug for Ask<'_, Q> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Ask({})", self.ticket.key())
+        write!(f, "Ask({})", self.handle.key())
     }
 }
 
@@ -135,7 +136,7 @@ impl<Q: Question> Future for AskWithin<'_, Q> {
         loop {
             let entry = ready!(ask.poll_entry(cx));
             if entry.kind == Kind::Elapsed {
-                ask.ticket.finish();
+                ask.handle.finish();
                 return Poll::Ready(Err(Elapsed));
             }
             if let Some(answer) = ask.read(&entry) {

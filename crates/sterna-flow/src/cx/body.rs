@@ -1,4 +1,4 @@
-//! What a step runs.
+//! Bodies of steps.
 
 use std::fmt;
 use std::future::Future;
@@ -6,29 +6,28 @@ use std::future::Future;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::flow_id::IdempotencyKey;
+use crate::idempotency::IdempotencyKey;
 
 /// What a step runs: a closure that returns a future.
 ///
-/// Implemented here for what [`Cx`](crate::Cx) makes of an author's closure;
+/// Implemented here for what [`FlowCx`](crate::FlowCx) makes of an author's closure;
 /// nobody else needs to.
 pub trait Body {
-    /// What it returns if it works.
+    /// Result of the body.
     type Value: Serialize + DeserializeOwned;
-    /// What it returns if it does not.
+    /// Error of the body.
     type Error: fmt::Display;
-    /// One try.
+    /// Future of one attempt.
     type Attempt: Future<Output = Result<Self::Value, Self::Error>>;
 
-    /// Begins the next try, unless there is none left.
+    /// Starts the next attempt; `None` if the closure cannot be called again.
     fn attempt(&mut self, key: IdempotencyKey) -> Option<Self::Attempt>;
 }
 
 /// A closure that is called once.
-#[derive(Debug)]
-pub struct Plain<F>(pub(super) Option<F>);
+pub(super) struct OnceBody<F>(pub(super) Option<F>);
 
-impl<F, Fut, T, E> Body for Plain<F>
+impl<F, Fut, T, E> Body for OnceBody<F>
 where
     F: FnOnce() -> Fut,
     Fut: Future<Output = Result<T, E>>,
@@ -45,10 +44,9 @@ where
 }
 
 /// A closure that can be called again, for a step that is retried.
-#[derive(Debug)]
-pub struct Again<F>(pub(super) F);
+pub(super) struct RetryBody<F>(pub(super) F);
 
-impl<F, Fut, T, E> Body for Again<F>
+impl<F, Fut, T, E> Body for RetryBody<F>
 where
     F: FnMut() -> Fut,
     Fut: Future<Output = Result<T, E>>,
@@ -65,10 +63,9 @@ where
 }
 
 /// A closure that is called once, with an idempotency key.
-#[derive(Debug)]
-pub struct Keyed<F>(pub(super) Option<F>);
+pub(super) struct KeyedOnceBody<F>(pub(super) Option<F>);
 
-impl<F, Fut, T, E> Body for Keyed<F>
+impl<F, Fut, T, E> Body for KeyedOnceBody<F>
 where
     F: FnOnce(IdempotencyKey) -> Fut,
     Fut: Future<Output = Result<T, E>>,
@@ -85,10 +82,9 @@ where
 }
 
 /// A closure that can be called again, with the same idempotency key.
-#[derive(Debug)]
-pub struct KeyedAgain<F>(pub(super) F);
+pub(super) struct KeyedRetryBody<F>(pub(super) F);
 
-impl<F, Fut, T, E> Body for KeyedAgain<F>
+impl<F, Fut, T, E> Body for KeyedRetryBody<F>
 where
     F: FnMut(IdempotencyKey) -> Fut,
     Fut: Future<Output = Result<T, E>>,

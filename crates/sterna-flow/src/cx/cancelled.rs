@@ -6,10 +6,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use super::Cx;
-use crate::shared::{Parked, Shared};
+use super::FlowCx;
+use crate::shared::{CountedWaker, Shared};
 
-impl<'a> Cx<'a> {
+impl<'a> FlowCx<'a> {
     /// Resolves when somebody wants the flow to end.
     ///
     /// Steps may use it too, to stop early. A handler that does not care is
@@ -23,7 +23,7 @@ impl<'a> Cx<'a> {
 }
 
 /// The wish that a handler should stop. Made by
-/// [`Cx::cancelled`](crate::Cx::cancelled).
+/// [`FlowCx::cancelled`](crate::FlowCx::cancelled).
 #[must_use = "futures do nothing unless awaited"]
 pub struct Cancelled<'a> {
     shared: Arc<Shared<'a>>,
@@ -39,7 +39,7 @@ impl Future for Cancelled<'_> {
         if state.cancelled {
             return Poll::Ready(());
         }
-        let parked = Parked::new(&this.shared.root, cx.waker());
+        let parked = CountedWaker::new(&this.shared.root, cx.waker());
         let id = *this.id.get_or_insert_with(|| {
             state.watchers += 1;
             state.watchers

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Several futures at once. Made by [`Cx::join_all`](crate::Cx::join_all).
+/// Several futures at once. Made by [`FlowCx::join_all`](crate::FlowCx::join_all).
 #[must_use = "futures do nothing unless awaited"]
 pub struct JoinAll<F: Future> {
     arms: Vec<Arm<F>>,

@@ -8,24 +8,24 @@ use std::task::{Context, Poll};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::Cx;
+use super::FlowCx;
 use super::value::{read, write};
 use crate::journal::Kind;
-use crate::shared::{Ticket, Turn};
+use crate::shared::{Permission, WaiterHandle};
 
 /// A part of a handler of which only the result is kept. Made by
-/// [`Cx::memo`](crate::Cx::memo).
+/// [`FlowCx::memo`](crate::FlowCx::memo).
 #[must_use = "futures do nothing unless awaited"]
 pub struct Memo<'a, F, Fut> {
-    ticket: Ticket<'a>,
+    handle: WaiterHandle<'a>,
     body: Option<F>,
     inner: Option<Pin<Box<Fut>>>,
 }
 
 impl<'a, F, Fut> Memo<'a, F, Fut> {
-    pub(super) const fn new(ticket: Ticket<'a>, body: F) -> Self {
+    pub(super) const fn new(handle: WaiterHandle<'a>, body: F) -> Self {
         Self {
-            ticket,
+            handle,
             body: Some(body),
             inner: None,
         }
@@ -34,7 +34,7 @@ impl<'a, F, Fut> Memo<'a, F, Fut> {
 
 impl<'a, F, Fut> Future for Memo<'a, F, Fut>
 where
-    F: FnOnce(Cx<'a>) -> Fut,
+    F: FnOnce(FlowCx<'a>) -> Fut,
     Fut: Future,
     Fut::Output: Serialize + DeserializeOwned,
 {
@@ -48,15 +48,20 @@ where
                     return Poll::Pending;
                 };
                 this.inner = None;
-                write(&this.ticket, Kind::Memo, &value, cx);
+                let inside = this.handle.given_inside();
+                write(&this.handle, Kind::Memo, inside, &value, cx);
             }
-            match this.ticket.poll(cx) {
-                Turn::Told(entry) => return read(&mut this.ticket, entry),
-                Turn::Start => {
-                    let scoped = Cx::inside_memo(this.ticket.shared().clone(), &this.ticket.key());
+            match this.handle.poll(cx) {
+                Permission::Told(entry) => {
+                    this.handle.note_given(&entry);
+                    return read(&mut this.handle, entry);
+                }
+                Permission::Start => {
+                    let scoped =
+                        FlowCx::inside_memo(this.handle.shared().clone(), &this.handle.key());
                     this.inner = this.body.take().map(|body| Box::pin(body(scoped)));
                 }
-                Turn::Ask(_) | Turn::Wait => return Poll::Pending,
+                Permission::Ask(_) | Permission::Wait => return Poll::Pending,
             }
         }
     }
@@ -67,6 +72,6 @@ impl<F, Fut> Unpin for Memo<'_, F, Fut> {}
 
 impl<F, Fut> fmt::Debug for Memo<'_, F, Fut> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Memo({})", self.ticket.key())
+        write!(f, "Memo({})", self.handle.key())
     }
 }

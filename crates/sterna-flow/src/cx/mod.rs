@@ -26,7 +26,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use ask::{Ask, AskWithin, Elapsed};
-pub use body::{Again, Body, Keyed, KeyedAgain, Plain};
+pub use body::Body;
 pub use cancelled::Cancelled;
 pub use join_all::JoinAll;
 pub use memo::Memo;
@@ -34,17 +34,18 @@ pub use moment::{Checkpoint, Now, Sleep};
 pub use once::Once;
 pub use question::{Opaque, Pin, Question, Rejected};
 pub use race::{Arms, Race};
-pub use report::Standing;
+pub use report::RunInfo;
 pub use retry::Retry;
 pub use step::Step;
 pub use step_error::{StepError, StepErrorKind};
 
 use crate::error::Error;
-use crate::flow_id::IdempotencyKey;
+use crate::idempotency::IdempotencyKey;
 use crate::journal::Kind;
 use crate::key::{Key, RANDOM, UNDO};
 use crate::random::{Random, Uuid};
-use crate::shared::{Shared, Ticket, Undo};
+use crate::shared::{Shared, Undo, WaiterHandle};
+use body::{KeyedOnceBody, KeyedRetryBody, OnceBody, RetryBody};
 
 /// A handler's way to ask, to act and to wait, so that all of it is remembered.
 ///
@@ -52,8 +53,8 @@ use crate::shared::{Shared, Ticket, Undo};
 /// into another task.
 ///
 /// ```compile_fail,E0521
-/// # use sterna_flow::Cx;
-/// async fn handler(cx: Cx<'_>, (): ()) -> Result<(), String> {
+/// # use sterna_flow::FlowCx;
+/// async fn handler(cx: FlowCx<'_>, (): ()) -> Result<(), String> {
 ///     tokio::spawn(async move { cx.now("start").await });
 ///     Ok(())
 /// }
@@ -62,13 +63,13 @@ use crate::shared::{Shared, Ticket, Undo};
 /// Everything is named. A name is used again for the next thing of the same
 /// kind (`row`, `row#2`, …); for things that are in progress at the same time,
 /// give each a [`scope`](Self::scope).
-pub struct Cx<'a> {
+pub struct FlowCx<'a> {
     shared: Arc<Shared<'a>>,
     scope: Option<Key>,
     in_memo: bool,
 }
 
-impl<'a> Cx<'a> {
+impl<'a> FlowCx<'a> {
     pub(crate) const fn new(shared: Arc<Shared<'a>>) -> Self {
         Self {
             shared,
@@ -83,7 +84,7 @@ impl<'a> Cx<'a> {
     /// the answer comes, the client is asked again, as `name~2`.
     #[track_caller]
     pub fn ask<Q: Question>(&self, name: &str, question: Q) -> Ask<'a, Q> {
-        Ask::new(self.ticket(name, Kind::Answer), question)
+        Ask::new(self.handle(name, Kind::Answer), question)
     }
 
     /// Runs `body` and remembers its result; a replay gets the result and does
@@ -93,35 +94,44 @@ impl<'a> Cx<'a> {
     /// remembered like a result.
     ///
     /// ```
-    /// # use sterna_flow::{Cx, StepError};
+    /// # use sterna_flow::{FlowCx, StepError};
     /// # async fn make_plan(service: &str) -> Result<String, std::io::Error> { Ok(service.to_owned()) }
-    /// async fn deploy(cx: Cx<'_>, service: String) -> Result<String, StepError> {
+    /// async fn deploy(cx: FlowCx<'_>, service: String) -> Result<String, StepError> {
     ///     let plan = cx.step("plan", || make_plan(&service)).await?;
     ///     Ok(plan)
     /// }
     /// ```
     #[track_caller]
-    pub fn step<F, Fut, T, E>(&self, name: &str, body: F) -> Step<'a, Plain<F>>
+    pub fn step<F, Fut, T, E>(
+        &self,
+        name: &str,
+        body: F,
+    ) -> Step<'a, impl Body<Value = T, Error = E, Attempt = Fut> + use<'a, F, Fut, T, E>>
     where
         F: FnOnce() -> Fut,
         Fut: Future<Output = Result<T, E>>,
         T: Serialize + DeserializeOwned,
         E: fmt::Display,
     {
-        Step::new(self.ticket(name, Kind::Step), Plain(Some(body)))
+        Step::new(self.handle(name, Kind::Step), OnceBody(Some(body)))
     }
 
     /// A [`step`](Self::step) that is tried again when it fails. The error of the
     /// last try is remembered.
     #[track_caller]
-    pub fn retry<F, Fut, T, E>(&self, name: &str, retry: Retry, body: F) -> Step<'a, Again<F>>
+    pub fn retry<F, Fut, T, E>(
+        &self,
+        name: &str,
+        retry: Retry,
+        body: F,
+    ) -> Step<'a, impl Body<Value = T, Error = E, Attempt = Fut> + use<'a, F, Fut, T, E>>
     where
         F: FnMut() -> Fut,
         Fut: Future<Output = Result<T, E>>,
         T: Serialize + DeserializeOwned,
         E: fmt::Display,
     {
-        Step::new(self.ticket(name, Kind::Step), Again(body)).tried(retry)
+        Step::new(self.handle(name, Kind::Step), RetryBody(body)).tried(retry)
     }
 
     /// A [`step`](Self::step) that changes the world.
@@ -130,14 +140,19 @@ impl<'a> Cx<'a> {
     /// the same key: hand the key to a service that knows what it has done.
     /// Where there is none, use [`once`](Self::once).
     #[track_caller]
-    pub fn effect<F, Fut, T, E>(&self, name: &str, body: F) -> Step<'a, Keyed<F>>
+    pub fn effect<F, Fut, T, E>(
+        &self,
+        name: &str,
+        body: F,
+    ) -> Step<'a, impl Body<Value = T, Error = E, Attempt = Fut> + use<'a, F, Fut, T, E>>
     where
         F: FnOnce(IdempotencyKey) -> Fut,
         Fut: Future<Output = Result<T, E>>,
         T: Serialize + DeserializeOwned,
         E: fmt::Display,
     {
-        Step::new(self.ticket(name, Kind::Step), Keyed(Some(body))).effect(Location::caller())
+        Step::new(self.handle(name, Kind::Step), KeyedOnceBody(Some(body)))
+            .effect(Location::caller())
     }
 
     /// An [`effect`](Self::effect) that is tried again when it fails, each time
@@ -148,14 +163,14 @@ impl<'a> Cx<'a> {
         name: &str,
         retry: Retry,
         body: F,
-    ) -> Step<'a, KeyedAgain<F>>
+    ) -> Step<'a, impl Body<Value = T, Error = E, Attempt = Fut> + use<'a, F, Fut, T, E>>
     where
         F: FnMut(IdempotencyKey) -> Fut,
         Fut: Future<Output = Result<T, E>>,
         T: Serialize + DeserializeOwned,
         E: fmt::Display,
     {
-        Step::new(self.ticket(name, Kind::Step), KeyedAgain(body))
+        Step::new(self.handle(name, Kind::Step), KeyedRetryBody(body))
             .tried(retry)
             .effect(Location::caller())
     }
@@ -166,20 +181,27 @@ impl<'a> Cx<'a> {
     /// Needs a [`Ledger`](crate::Ledger); without one the effect does not run
     /// and the run stops with [`Error::NoLedger`].
     #[track_caller]
-    pub fn once<F, Fut, T, E>(&self, name: &str, body: F) -> Once<'a, Keyed<F>>
+    pub fn once<F, Fut, T, E>(
+        &self,
+        name: &str,
+        body: F,
+    ) -> Once<'a, impl Body<Value = T, Error = E, Attempt = Fut> + use<'a, F, Fut, T, E>>
     where
         F: FnOnce(IdempotencyKey) -> Fut,
         Fut: Future<Output = Result<T, E>>,
         T: Serialize + DeserializeOwned,
         E: fmt::Display,
     {
-        Once::new(Step::new(self.ticket(name, Kind::Once), Keyed(Some(body))))
+        Once::new(Step::new(
+            self.handle(name, Kind::Once),
+            KeyedOnceBody(Some(body)),
+        ))
     }
 
     /// What time it was when the handler first asked.
     #[track_caller]
     pub fn now(&self, name: &str) -> Now<'a> {
-        Now::new(self.ticket(name, Kind::Now))
+        Now::new(self.handle(name, Kind::Now))
     }
 
     /// Waits for `duration`, counted from when the handler first got here.
@@ -188,13 +210,13 @@ impl<'a> Cx<'a> {
     /// runs while the client is away.
     #[track_caller]
     pub fn sleep(&self, name: &str, duration: Duration) -> Sleep<'a> {
-        Sleep::new(self.ticket(name, Kind::Elapsed), duration)
+        Sleep::new(self.handle(name, Kind::Elapsed), duration)
     }
 
     /// A point at which an overloaded server may hand the flow to another one.
     #[track_caller]
     pub fn checkpoint(&self, name: &str) -> Checkpoint<'a> {
-        Checkpoint::new(self.ticket(name, Kind::Checkpoint))
+        Checkpoint::new(self.handle(name, Kind::Checkpoint))
     }
 
     /// Randomness that stays the same in every replay.
@@ -222,7 +244,7 @@ impl<'a> Cx<'a> {
         A: Arms<'b>,
         A::Output: Serialize + DeserializeOwned,
     {
-        Race::new(self.ticket(name, Kind::Race), arms.into_arms())
+        Race::new(self.handle(name, Kind::Race), arms.into_arms())
     }
 
     /// Waits for all of `futures`.
@@ -261,7 +283,7 @@ impl<'a> Cx<'a> {
         Fut: Future,
         Fut::Output: Serialize + DeserializeOwned,
     {
-        Memo::new(self.ticket(name, Kind::Memo), body)
+        Memo::new(self.handle(name, Kind::Memo), body)
     }
 
     fn inside_memo(shared: Arc<Shared<'a>>, memo: &Key) -> Self {
@@ -302,9 +324,9 @@ impl<'a> Cx<'a> {
     }
 
     #[track_caller]
-    fn ticket(&self, name: &str, wants: Kind) -> Ticket<'a> {
+    fn handle(&self, name: &str, wants: Kind) -> WaiterHandle<'a> {
         let at = Location::caller();
-        Ticket::new(&self.shared, self.scope.as_ref(), name, wants, at)
+        WaiterHandle::new(&self.shared, self.scope.as_ref(), name, wants, at)
     }
 
     /// A name for something that is no future.
@@ -324,9 +346,9 @@ impl<'a> Cx<'a> {
     }
 }
 
-impl fmt::Debug for Cx<'_> {
+impl fmt::Debug for FlowCx<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cx")
+        f.debug_struct("FlowCx")
             .field("scope", &self.scope)
             .finish_non_exhaustive()
     }

@@ -6,18 +6,19 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use crate::journal::Entry;
-use crate::journal::v1::read_number;
-use crate::shared::{Ticket, Turn};
-use crate::time::UnixMillis;
+use sterna_types::UnixMillis;
 
-/// The time. Made by [`Cx::now`](crate::Cx::now).
+use crate::journal::Entry;
+use crate::journal::v1::read_time;
+use crate::shared::{Permission, WaiterHandle};
+
+/// The time. Made by [`FlowCx::now`](crate::FlowCx::now).
 #[must_use = "the time is taken when it is awaited"]
-pub struct Now<'a>(Ticket<'a>);
+pub struct Now<'a>(WaiterHandle<'a>);
 
 impl<'a> Now<'a> {
-    pub(super) const fn new(ticket: Ticket<'a>) -> Self {
-        Self(ticket)
+    pub(super) const fn new(handle: WaiterHandle<'a>) -> Self {
+        Self(handle)
     }
 }
 
@@ -26,19 +27,18 @@ impl Future for Now<'_> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<UnixMillis> {
         let entry = ready!(wait(&mut self.get_mut().0, cx));
-        let (millis, _) = read_number(&entry.value).unwrap_or_default();
-        Poll::Ready(UnixMillis::new(millis))
+        Poll::Ready(read_time(&entry.value).unwrap_or_default())
     }
 }
 
-/// A pause. Made by [`Cx::sleep`](crate::Cx::sleep).
+/// A pause. Made by [`FlowCx::sleep`](crate::FlowCx::sleep).
 #[must_use = "a sleep begins when it is awaited"]
-pub struct Sleep<'a>(Ticket<'a>);
+pub struct Sleep<'a>(WaiterHandle<'a>);
 
 impl<'a> Sleep<'a> {
-    pub(super) fn new(ticket: Ticket<'a>, duration: Duration) -> Self {
-        ticket.lasts(duration);
-        Self(ticket)
+    pub(super) fn new(handle: WaiterHandle<'a>, duration: Duration) -> Self {
+        handle.lasts(duration);
+        Self(handle)
     }
 }
 
@@ -51,13 +51,13 @@ impl Future for Sleep<'_> {
 }
 
 /// A point where a run may be shed. Made by
-/// [`Cx::checkpoint`](crate::Cx::checkpoint).
+/// [`FlowCx::checkpoint`](crate::FlowCx::checkpoint).
 #[must_use = "a checkpoint is one only when it is awaited"]
-pub struct Checkpoint<'a>(Ticket<'a>);
+pub struct Checkpoint<'a>(WaiterHandle<'a>);
 
 impl<'a> Checkpoint<'a> {
-    pub(super) const fn new(ticket: Ticket<'a>) -> Self {
-        Self(ticket)
+    pub(super) const fn new(handle: WaiterHandle<'a>) -> Self {
+        Self(handle)
     }
 }
 
@@ -70,13 +70,13 @@ impl Future for Checkpoint<'_> {
 }
 
 /// Waits for an entry that the driver makes by itself.
-fn wait(ticket: &mut Ticket<'_>, cx: &Context<'_>) -> Poll<Entry> {
-    match ticket.poll(cx) {
-        Turn::Told(entry) => {
-            ticket.finish();
+fn wait(handle: &mut WaiterHandle<'_>, cx: &Context<'_>) -> Poll<Entry> {
+    match handle.poll(cx) {
+        Permission::Told(entry) => {
+            handle.finish();
             Poll::Ready(entry)
         }
-        Turn::Ask(_) | Turn::Start | Turn::Wait => Poll::Pending,
+        Permission::Ask(_) | Permission::Start | Permission::Wait => Poll::Pending,
     }
 }
 

@@ -10,7 +10,7 @@ use super::body::Body;
 use super::step::Step;
 use super::step_error::StepError;
 
-/// An effect that happens at most once. Made by [`Cx::once`](crate::Cx::once).
+/// An effect that happens at most once. Made by [`FlowCx::once`](crate::FlowCx::once).
 ///
 /// It is claimed in the ledger before it runs. Whoever finds it claimed gets
 /// its result, or [`Ambiguous`](crate::StepErrorKind::Ambiguous) if there is
@@ -39,8 +39,8 @@ impl<'a, B: Body> Once<'a, B> {
     }
 
     /// Accepts a result that an older build recorded under the name `old`.
-    pub fn aka(self, old: &str) -> Self {
-        Self(self.0.aka(old))
+    pub fn formerly(self, old: &str) -> Self {
+        Self(self.0.formerly(old))
     }
 }
 

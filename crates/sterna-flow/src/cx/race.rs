@@ -10,15 +10,15 @@ use serde::de::DeserializeOwned;
 
 use super::value::{read, write};
 use crate::journal::Kind;
-use crate::shared::{Ticket, Turn};
+use crate::shared::{Permission, WaiterHandle};
 
-/// The first of several futures. Made by [`Cx::race`](crate::Cx::race).
+/// The first of several futures. Made by [`FlowCx::race`](crate::FlowCx::race).
 ///
 /// A replay lets all of them run until it gets to where the race was decided,
 /// and then drops them for the result of then.
 #[must_use = "futures do nothing unless awaited"]
 pub struct Race<'a, 'b, T> {
-    ticket: Ticket<'a>,
+    handle: WaiterHandle<'a>,
     arms: Vec<Arm<'b, T>>,
     /// Whether the journal is still without a winner.
     undecided: bool,
@@ -27,9 +27,9 @@ pub struct Race<'a, 'b, T> {
 type Arm<'b, T> = Pin<Box<dyn Future<Output = T> + Send + 'b>>;
 
 impl<'a, 'b, T> Race<'a, 'b, T> {
-    pub(super) const fn new(ticket: Ticket<'a>, arms: Vec<Arm<'b, T>>) -> Self {
+    pub(super) const fn new(handle: WaiterHandle<'a>, arms: Vec<Arm<'b, T>>) -> Self {
         Self {
-            ticket,
+            handle,
             arms,
             undecided: false,
         }
@@ -41,13 +41,13 @@ impl<T: Serialize + DeserializeOwned> Future for Race<'_, '_, T> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let this = self.get_mut();
-        match this.ticket.poll(cx) {
-            Turn::Told(entry) => {
+        match this.handle.poll(cx) {
+            Permission::Told(entry) => {
                 this.arms.clear();
-                return read(&mut this.ticket, entry);
+                return read(&mut this.handle, entry);
             }
-            Turn::Start => this.undecided = true,
-            Turn::Ask(_) | Turn::Wait => {}
+            Permission::Start => this.undecided = true,
+            Permission::Ask(_) | Permission::Wait => {}
         }
         let winner = this.arms.iter_mut().find_map(|arm| {
             let Poll::Ready(value) = arm.as_mut().poll(cx) else {
@@ -58,7 +58,7 @@ impl<T: Serialize + DeserializeOwned> Future for Race<'_, '_, T> {
         if let Some(value) = winner {
             this.arms.clear();
             if this.undecided {
-                write(&this.ticket, Kind::Race, &value, cx);
+                write(&this.handle, Kind::Race, None, &value, cx);
             }
         }
         Poll::Pending
@@ -70,7 +70,7 @@ impl<T> Unpin for Race<'_, '_, T> {}
 
 impl<T> fmt::Debug for Race<'_, '_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Race({})", self.ticket.key())
+        write!(f, "Race({})", self.handle.key())
     }
 }
 

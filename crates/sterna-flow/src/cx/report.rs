@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Cx;
-use crate::plugs::{Level, Listener, Progress};
-use crate::run::Way;
+use super::FlowCx;
+use crate::backends::{Level, Listener, Progress};
+use crate::run::ExecutionMode;
 
-impl Cx<'_> {
+impl FlowCx<'_> {
     /// Reports how far the handler has come. Silent in a replay.
     pub fn progress(&self, progress: Progress) {
         if let Some(listener) = self.audience() {
@@ -30,10 +30,10 @@ impl Cx<'_> {
 
     /// Where the handler stands.
     #[must_use]
-    pub fn info(&self) -> Standing {
+    pub fn info(&self) -> RunInfo {
         let shared = &self.shared;
-        Standing {
-            way: shared.way,
+        RunInfo {
+            mode: shared.mode,
             round: shared.round,
             rounds_left: shared
                 .engine
@@ -50,15 +50,15 @@ impl Cx<'_> {
 /// decisions: it differs from one replay to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Standing {
+pub struct RunInfo {
     /// In which way it runs.
-    pub way: Way,
-    /// How often the flow has been back at the client.
+    pub mode: ExecutionMode,
+    /// Number of round trips so far.
     pub round: u32,
-    /// How often it still may go there.
+    /// Number of round trips that are left.
     pub rounds_left: u32,
-    /// Whether an earlier run has been here.
+    /// `true` while the handler replays what an earlier run did.
     pub replaying: bool,
-    /// Who is calling.
+    /// Name of the caller, if the server gave one.
     pub principal: Option<Arc<str>>,
 }

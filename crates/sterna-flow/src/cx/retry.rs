@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// How often a step is tried, and how long it waits in between.
 ///
-/// For [`Cx::retry`](crate::Cx::retry). Only tries within one run count.
+/// For [`FlowCx::retry`](crate::FlowCx::retry). Only tries within one run count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
     tries: u32,

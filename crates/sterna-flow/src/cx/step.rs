@@ -16,10 +16,10 @@ use super::work::{Options, Work};
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::journal::Entry;
-use crate::shared::{Changed, Ticket, Turn};
+use crate::shared::{Changed, Permission, WaiterHandle};
 
-/// A step on its way to its result. Made by [`Cx::step`](crate::Cx::step),
-/// [`Cx::effect`](crate::Cx::effect) and their retrying sisters.
+/// A step on its way to its result. Made by [`FlowCx::step`](crate::FlowCx::step),
+/// [`FlowCx::effect`](crate::FlowCx::effect) and their retrying sisters.
 ///
 /// The result is kept as JSON: it describes itself, so a type that gains an
 /// optional field can still be read by the next build.
@@ -30,16 +30,16 @@ use crate::shared::{Changed, Ticket, Turn};
 /// there again, the body runs from its beginning.
 #[must_use = "a step runs when it is awaited"]
 pub struct Step<'a, B: Body> {
-    ticket: Ticket<'a>,
+    handle: WaiterHandle<'a>,
     body: B,
     options: Options<B::Error>,
     work: Option<Work<B::Attempt>>,
 }
 
 impl<'a, B: Body> Step<'a, B> {
-    pub(super) fn new(ticket: Ticket<'a>, body: B) -> Self {
+    pub(super) fn new(handle: WaiterHandle<'a>, body: B) -> Self {
         Self {
-            ticket,
+            handle,
             body,
             options: Options::default(),
             work: None,
@@ -88,13 +88,13 @@ impl<'a, B: Body> Step<'a, B> {
     pub fn input(mut self, input: &(impl Serialize + ?Sized), changed: Changed) -> Self {
         match serde_json::to_vec(input) {
             Ok(bytes) => {
-                let digest = &*self.ticket.shared().engine.digest;
+                let digest = &*self.handle.shared().engine.digest;
                 let fingerprint = Fingerprint::of(digest, &[&bytes]);
-                self.ticket.pin(fingerprint, changed);
+                self.handle.pin(fingerprint, changed);
                 self.options.input = Some(fingerprint);
             }
-            Err(error) => self.ticket.fail(Error::Unrecordable {
-                key: self.ticket.key(),
+            Err(error) => self.handle.fail(Error::Unrecordable {
+                key: self.handle.key(),
                 message: error.to_string(),
             }),
         }
@@ -114,8 +114,8 @@ impl<'a, B: Body> Step<'a, B> {
     }
 
     /// Accepts a result that an older build recorded under the name `old`.
-    pub fn aka(self, old: &str) -> Self {
-        self.ticket.alias(old);
+    pub fn formerly(self, old: &str) -> Self {
+        self.handle.alias(old);
         self
     }
 
@@ -129,24 +129,24 @@ impl<'a, B: Body> Step<'a, B> {
     /// must stop.
     fn take(&mut self, entry: Entry) -> Option<Result<B::Value, StepError>> {
         if entry.failed {
-            self.ticket.finish();
+            self.handle.finish();
             return Some(Err(StepError::decode(entry.key, &entry.value)));
         }
         match serde_json::from_slice(&entry.value) {
             Ok(value) => {
-                self.ticket.finish();
+                self.handle.finish();
                 Some(Ok(value))
             }
             Err(_) if self.options.rerun_if_unreadable => {
                 // What runs again was written by this build.
                 self.options.rerun_if_unreadable = false;
-                self.ticket.run_again();
+                self.handle.run_again();
                 None
             }
             Err(error) => {
                 let message = error.to_string();
                 let key = entry.key;
-                self.ticket.fail(Error::Unreadable { key, message });
+                self.handle.fail(Error::Unreadable { key, message });
                 None
             }
         }
@@ -160,17 +160,17 @@ impl<B: Body> Future for Step<'_, B> {
         let this = self.get_mut();
         loop {
             if let Some(work) = &mut this.work {
-                ready!(work.poll(&this.ticket, &mut this.body, &this.options, cx));
+                ready!(work.poll(&this.handle, &mut this.body, &this.options, cx));
                 this.work = None;
             }
-            match this.ticket.poll(cx) {
-                Turn::Told(entry) => {
+            match this.handle.poll(cx) {
+                Permission::Told(entry) => {
                     if let Some(result) = this.take(entry) {
                         return Poll::Ready(result);
                     }
                 }
-                Turn::Start => this.work = Work::begin(&this.ticket, &this.options, cx),
-                Turn::Ask(_) | Turn::Wait => return Poll::Pending,
+                Permission::Start => this.work = Work::begin(&this.handle, &this.options, cx),
+                Permission::Ask(_) | Permission::Wait => return Poll::Pending,
             }
         }
     }
@@ -181,6 +181,6 @@ impl<B: Body> Unpin for Step<'_, B> {}
 
 impl<B: Body> fmt::Debug for Step<'_, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Step({})", self.ticket.key())
+        write!(f, "Step({})", self.handle.key())
     }
 }

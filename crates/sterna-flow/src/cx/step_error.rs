@@ -16,7 +16,7 @@ pub struct StepError {
     pub key: Key,
     /// In what way it failed.
     pub kind: StepErrorKind,
-    /// What its body said.
+    /// Error text of the body.
     pub message: String,
 }
 
@@ -36,7 +36,7 @@ pub enum StepErrorKind {
 impl StepErrorKind {
     const fn verb(self) -> &'static str {
         match self {
-            Self::Ambiguous => "may have happened",
+            Self::Ambiguous => "may have event_delivered",
             Self::Failed => "failed",
             Self::TimedOut => "timed out",
         }

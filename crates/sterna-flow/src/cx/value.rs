@@ -6,21 +6,32 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::Error;
+use crate::fingerprint::Fingerprint;
 use crate::journal::{Entry, Kind};
-use crate::shared::Ticket;
+use crate::shared::WaiterHandle;
 
-/// Records `value` as the end of `ticket`'s future.
-pub(super) fn write(ticket: &Ticket<'_>, kind: Kind, value: &impl Serialize, cx: &Context<'_>) {
-    let key = ticket.recording_key();
-    let limit = ticket.shared().engine.settings.limits.value_bytes;
+/// Records `value` as the end of `handle`'s future.
+pub(super) fn write(
+    handle: &WaiterHandle<'_>,
+    kind: Kind,
+    fingerprint: Option<Fingerprint>,
+    value: &impl Serialize,
+    cx: &Context<'_>,
+) {
+    let key = handle.recording_key();
+    let limit = handle.shared().engine.settings.limits.value_bytes;
     match serde_json::to_vec(value) {
-        Ok(value) if value.len() > limit => ticket.fail(Error::ValueTooLarge {
+        Ok(value) if value.len() > limit => handle.fail(Error::ValueTooLarge {
             key,
             size: value.len(),
             limit,
         }),
-        Ok(value) => ticket.record(Entry::new(key, kind, value.into()), cx),
-        Err(error) => ticket.fail(Error::Unrecordable {
+        Ok(value) => {
+            let mut entry = Entry::new(key, kind, value.into());
+            entry.fingerprint = fingerprint;
+            handle.record(entry, cx);
+        }
+        Err(error) => handle.fail(Error::Unrecordable {
             key,
             message: error.to_string(),
         }),
@@ -28,14 +39,14 @@ pub(super) fn write(ticket: &Ticket<'_>, kind: Kind, value: &impl Serialize, cx:
 }
 
 /// Reads what was recorded; pending for good if it is of another type.
-pub(super) fn read<T: DeserializeOwned>(ticket: &mut Ticket<'_>, entry: Entry) -> Poll<T> {
+pub(super) fn read<T: DeserializeOwned>(handle: &mut WaiterHandle<'_>, entry: Entry) -> Poll<T> {
     match serde_json::from_slice(&entry.value) {
         Ok(value) => {
-            ticket.finish();
+            handle.finish();
             Poll::Ready(value)
         }
         Err(error) => {
-            ticket.fail(Error::Unreadable {
+            handle.fail(Error::Unreadable {
                 key: entry.key,
                 message: error.to_string(),
             });

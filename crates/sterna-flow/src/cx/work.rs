@@ -8,19 +8,20 @@ use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
+use sterna_types::UnixMillis;
 
 use super::body::Body;
 use super::retry::Retry;
 use super::step_error::StepErrorKind;
+use crate::answers::is_same_path;
+use crate::backends::{BackendError, BoxFuture, Claim};
 use crate::diagnostic::Diagnostic;
-use crate::error::{Error, PlugAction};
+use crate::error::{BackendAction, Error};
 use crate::fingerprint::Fingerprint;
 use crate::journal::{Entry, Kind};
 use crate::key::Key;
-use crate::observer::Seen;
-use crate::plugs::{BoxFuture, Claim, PlugError};
-use crate::shared::{Relay, Ticket};
-use crate::time::UnixMillis;
+use crate::observer::StepEvent;
+use crate::shared::{StepWaker, WaiterHandle};
 
 /// What an author said about a step.
 pub(super) struct Options<E> {
@@ -60,48 +61,51 @@ pub(super) struct Work<A> {
     key: Key,
     phase: Phase<A>,
     tried: u32,
-    relay: Arc<Relay>,
+    relay: Arc<StepWaker>,
     waker: Waker,
 }
 
 enum Phase<A> {
-    Claiming(BoxFuture<Result<Claim, PlugError>>),
+    Claiming(BoxFuture<Result<Claim, BackendError>>, Bytes),
     Pausing(UnixMillis),
     Trying(Pin<Box<A>>, Option<UnixMillis>),
-    Storing(BoxFuture<Result<Bytes, PlugError>>),
-    Settling(BoxFuture<Result<(), PlugError>>, Entry),
+    Storing(BoxFuture<Result<Bytes, BackendError>>),
+    Settling(BoxFuture<Result<(), BackendError>>, Entry),
     /// The run is being stopped.
     Stopped,
 }
 
 /// How a step ended: a result as JSON, or a failure.
-type End = Result<Bytes, (StepErrorKind, String)>;
+type StepResult = Result<Bytes, (StepErrorKind, String)>;
 
 impl<A> Work<A> {
     /// Checks that the step can run before anything of it runs.
     pub(super) fn begin<E>(
-        ticket: &Ticket<'_>,
+        handle: &WaiterHandle<'_>,
         options: &Options<E>,
         cx: &Context<'_>,
     ) -> Option<Self> {
-        let key = ticket.recording_key();
-        let shared = ticket.shared();
+        let key = handle.recording_key();
+        let shared = handle.shared();
         if options.by_ref && shared.engine.blobs.is_none() {
-            ticket.fail(Error::NoBlobs { key });
+            handle.fail(Error::NoBlobs { key });
             return None;
         }
         let mut phase = Phase::Pausing(UnixMillis::default());
         if options.at_most_once {
             let Some(ledger) = &shared.engine.ledger else {
-                ticket.fail(Error::NoLedger { key });
+                handle.fail(Error::NoLedger { key });
                 return None;
             };
-            phase = Phase::Claiming(ledger.claim(&shared.flow, &key));
+            let given = shared.lock().given.clone();
+            let answers = given.write(&key, shared.engine.build, &*shared.engine.digest);
+            let claim = ledger.claim(&shared.flow, &key, answers.clone());
+            phase = Phase::Claiming(claim, answers);
         }
         if let Some(at) = options.effect {
             shared.lock().effects.push((key.clone(), at));
         }
-        let relay = ticket.relay(cx.waker());
+        let relay = handle.relay(cx.waker());
         Some(Self {
             key,
             phase,
@@ -114,7 +118,7 @@ impl<A> Work<A> {
     /// Goes on until there is an entry, which is recorded.
     pub(super) fn poll<B>(
         &mut self,
-        ticket: &Ticket<'_>,
+        handle: &WaiterHandle<'_>,
         body: &mut B,
         options: &Options<B::Error>,
         cx: &Context<'_>,
@@ -123,61 +127,69 @@ impl<A> Work<A> {
         B: Body<Attempt = A>,
         A: Future<Output = Result<B::Value, B::Error>>,
     {
-        self.relay.redirect(&ticket.shared().root, cx.waker());
-        ticket.park(cx);
+        self.relay.redirect(&handle.shared().root, cx.waker());
+        handle.park(cx);
         let waker = self.waker.clone();
         let mut inner = Context::from_waker(&waker);
         loop {
             let end = match &mut self.phase {
                 Phase::Stopped => return Poll::Pending,
-                Phase::Claiming(claim) => match ready!(claim.as_mut().poll(&mut inner)) {
+                Phase::Claiming(claim, given) => match ready!(claim.as_mut().poll(&mut inner)) {
                     Ok(Claim::Fresh) => {
                         self.phase = Phase::Pausing(UnixMillis::default());
                         continue;
                     }
-                    Ok(Claim::Done(result)) => {
+                    Ok(Claim::Done { answers, .. } | Claim::Taken { answers })
+                        if !is_same_path(&answers, given) =>
+                    {
+                        let key = self.key.clone();
+                        handle.fail(Error::OtherAnswers { key });
+                        self.phase = Phase::Stopped;
+                        continue;
+                    }
+                    Ok(Claim::Done { result, .. }) => {
                         let entry = self.entry(options, read_settled(&result));
-                        ticket.record(entry, cx);
+                        handle.record(entry, cx);
                         return Poll::Ready(());
                     }
-                    Ok(Claim::Taken) => {
+                    Ok(Claim::Taken { .. }) => {
                         let message = "it was claimed and its result is unknown".to_owned();
                         let end = Err((StepErrorKind::Ambiguous, message));
-                        ticket.record(self.entry(options, end), cx);
+                        handle.record(self.entry(options, end), cx);
                         return Poll::Ready(());
                     }
                     Err(source) => {
-                        self.stop(ticket, PlugAction::Claim, source);
+                        self.stop(handle, BackendAction::Claim, source);
                         continue;
                     }
                 },
                 Phase::Pausing(until) => {
-                    if ticket.now() < *until {
+                    if handle.now() < *until {
                         return Poll::Pending;
                     }
-                    self.try_once(ticket, body, options);
+                    self.try_once(handle, body, options);
                     continue;
                 }
                 Phase::Trying(attempt, ends) => {
-                    let polled = ticket.inside(&self.key, || attempt.as_mut().poll(&mut inner));
+                    let polled = handle.inside(&self.key, || attempt.as_mut().poll(&mut inner));
                     match polled {
                         Poll::Ready(Ok(value)) => match serde_json::to_vec(&value) {
                             Ok(value) => Ok(Bytes::from(value)),
                             Err(error) => {
                                 let message = error.to_string();
                                 let key = self.key.clone();
-                                ticket.fail(Error::Unrecordable { key, message });
+                                handle.fail(Error::Unrecordable { key, message });
                                 return Poll::Pending;
                             }
                         },
                         Poll::Ready(Err(error)) => {
-                            if self.goes_on_after(ticket, options, Some(&error)) {
+                            if self.goes_on_after(handle, options, Some(&error)) {
                                 continue;
                             }
                             Err((StepErrorKind::Failed, error.to_string()))
                         }
-                        Poll::Pending if ends.is_some_and(|ends| ends <= ticket.now()) => {
-                            if self.goes_on_after::<B::Error>(ticket, options, None) {
+                        Poll::Pending if ends.is_some_and(|ends| ends <= handle.now()) => {
+                            if self.goes_on_after::<B::Error>(handle, options, None) {
                                 continue;
                             }
                             let timeout = options.timeout.unwrap_or_default();
@@ -191,11 +203,11 @@ impl<A> Work<A> {
                     Ok(reference) => {
                         let mut entry = self.entry(options, Ok(reference));
                         entry.by_ref = true;
-                        ticket.record(entry, cx);
+                        handle.record(entry, cx);
                         return Poll::Ready(());
                     }
                     Err(source) => {
-                        self.stop(ticket, PlugAction::Store, source);
+                        self.stop(handle, BackendAction::Store, source);
                         continue;
                     }
                 },
@@ -206,34 +218,34 @@ impl<A> Work<A> {
                         let key = entry.key.clone();
                         let message = error.to_string();
                         let lost = Diagnostic::ResultNotSettled { key, message };
-                        ticket.shared().lock().diagnostics.push(lost);
+                        handle.shared().lock().diagnostics.push(lost);
                     }
-                    ticket.record(entry, cx);
+                    handle.record(entry, cx);
                     return Poll::Ready(());
                 }
             };
-            if self.end(ticket, options, end, cx) {
+            if self.end(handle, options, end, cx) {
                 return Poll::Ready(());
             }
         }
     }
 
     /// Begins the next try.
-    fn try_once<B>(&mut self, ticket: &Ticket<'_>, body: &mut B, options: &Options<B::Error>)
+    fn try_once<B>(&mut self, handle: &WaiterHandle<'_>, body: &mut B, options: &Options<B::Error>)
     where
         B: Body<Attempt = A>,
     {
         self.tried += 1;
-        let settings = &ticket.shared().engine.settings;
-        settings.observe(&self.key, Seen::Began);
-        let key = ticket.shared().idempotency_key(&self.key);
-        let Some(attempt) = ticket.inside(&self.key, || body.attempt(key)) else {
+        let settings = &handle.shared().engine.settings;
+        settings.observe(&self.key, StepEvent::Began);
+        let key = handle.shared().idempotency_key(&self.key);
+        let Some(attempt) = handle.inside(&self.key, || body.attempt(key)) else {
             self.phase = Phase::Stopped;
             return;
         };
-        let ends = options.timeout.map(|timeout| ticket.now().after(timeout));
+        let ends = options.timeout.map(|timeout| handle.now() + timeout);
         if let Some(ends) = ends {
-            ticket.wake_at(ends);
+            handle.wake_at(ends);
         }
         self.phase = Phase::Trying(Box::pin(attempt), ends);
     }
@@ -242,7 +254,7 @@ impl<A> Work<A> {
     /// run stops. No error means that time ran out.
     fn goes_on_after<E: std::fmt::Display>(
         &mut self,
-        ticket: &Ticket<'_>,
+        handle: &WaiterHandle<'_>,
         options: &Options<E>,
         error: Option<&E>,
     ) -> bool {
@@ -253,15 +265,15 @@ impl<A> Work<A> {
         if says(&options.retry_if, true)
             && let Some(wait) = options.retry.wait_after(self.tried)
         {
-            let until = ticket.now().after(wait);
-            ticket.wake_at(until);
+            let until = handle.now() + wait;
+            handle.wake_at(until);
             self.phase = Phase::Pausing(until);
             return true;
         }
         if says(&options.transient, false) {
             let message = error.map_or_else(String::new, ToString::to_string);
             let key = self.key.clone();
-            ticket.fail(Error::Transient { key, message });
+            handle.fail(Error::Transient { key, message });
             self.phase = Phase::Stopped;
             return true;
         }
@@ -271,18 +283,18 @@ impl<A> Work<A> {
     /// The body has ended. Says whether its entry is recorded.
     fn end<E>(
         &mut self,
-        ticket: &Ticket<'_>,
+        handle: &WaiterHandle<'_>,
         options: &Options<E>,
-        end: End,
+        end: StepResult,
         cx: &Context<'_>,
     ) -> bool {
-        let shared = ticket.shared();
-        shared.engine.settings.observe(&self.key, Seen::Ended);
+        let shared = handle.shared();
+        shared.engine.settings.observe(&self.key, StepEvent::Ended);
         let size = end.as_ref().map_or(0, Bytes::len);
         let limit = shared.engine.settings.limits.value_bytes;
         if size > limit && !options.by_ref {
             let key = self.key.clone();
-            ticket.fail(Error::ValueTooLarge { key, size, limit });
+            handle.fail(Error::ValueTooLarge { key, size, limit });
             self.phase = Phase::Stopped;
             return false;
         }
@@ -295,13 +307,13 @@ impl<A> Work<A> {
             self.phase = Phase::Settling(settle, self.entry(options, end));
             return false;
         }
-        ticket.record(self.entry(options, end), cx);
+        handle.record(self.entry(options, end), cx);
         true
     }
 
-    fn stop(&mut self, ticket: &Ticket<'_>, action: PlugAction, source: PlugError) {
+    fn stop(&mut self, handle: &WaiterHandle<'_>, action: BackendAction, source: BackendError) {
         let key = self.key.clone();
-        ticket.fail(Error::Plug {
+        handle.fail(Error::Plug {
             key,
             action,
             source,
@@ -309,7 +321,7 @@ impl<A> Work<A> {
         self.phase = Phase::Stopped;
     }
 
-    fn entry<E>(&self, options: &Options<E>, end: End) -> Entry {
+    fn entry<E>(&self, options: &Options<E>, end: StepResult) -> Entry {
         let failed = end.is_err();
         let value = end.unwrap_or_else(|(kind, message)| kind.encode(&message));
         let kind = if options.at_most_once {
@@ -326,7 +338,7 @@ impl<A> Work<A> {
 }
 
 /// How the end of an effect is kept in the ledger.
-fn write_settled(end: &End) -> Bytes {
+fn write_settled(end: &StepResult) -> Bytes {
     let (sign, value) = match end {
         Ok(value) => (b'+', value.clone()),
         Err((kind, message)) => (b'-', kind.encode(message)),
@@ -337,7 +349,7 @@ fn write_settled(end: &End) -> Bytes {
     settled.into()
 }
 
-fn read_settled(settled: &Bytes) -> End {
+fn read_settled(settled: &Bytes) -> StepResult {
     match settled.split_first() {
         Some((b'+', _)) => Ok(settled.slice(1..)),
         _ => Err((

@@ -1,16 +1,16 @@
 //! The rules by which a run goes on, as a function of plain facts.
 
-use crate::run::Way;
+use crate::run::ExecutionMode;
 
 /// What a driver knows when its handler is pending and nothing has woken it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
-    pub(super) way: Way,
-    /// The last event may not have sunk in: its future has not reacted, or
+    pub(super) mode: ExecutionMode,
+    /// The handler has not yet reacted to the last event: its future did not, or
     /// something outside the engine has just got hold of the handler's waker.
     pub(super) unsettled: bool,
     /// A future waits for an entry that the journal has.
-    pub(super) tellable: bool,
+    pub(super) deliverable: bool,
     /// A future waits for an entry whose blob is on its way.
     pub(super) fetching: bool,
     /// A future waits for permission to begin.
@@ -21,9 +21,9 @@ pub(super) struct Facts {
     pub(super) asking: bool,
     pub(super) sleeping: Sleeping,
     pub(super) foreign: Foreign,
-    /// Somebody wants the flow to end.
+    /// The owner of the run has cancelled it.
     pub(super) cancel: bool,
-    /// Somebody wants the flow to go elsewhere, and it may.
+    /// The owner of the run wants to shed it, and it may be shed.
     pub(super) shed: bool,
 }
 
@@ -48,11 +48,11 @@ pub(super) enum Foreign {
 
 /// What a driver does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Move {
+pub(super) enum Action {
     /// End the flow and compensate.
     Cancel,
     /// Let one future begin.
-    Grant,
+    Start,
     /// Let another server go on.
     Shed,
     /// A sleep that no request can wait for.
@@ -62,7 +62,7 @@ pub(super) enum Move {
     /// Ask the client.
     Suspend,
     /// Let one future take its entry, the oldest first.
-    Tell,
+    Deliver,
     /// Wait to be woken.
     Wait,
     /// Let others run, then poll the handler once more.
@@ -74,42 +74,42 @@ pub(super) enum Move {
 /// What the handler sees is then a sequence of single entries, the same live
 /// and in every replay: it is told of one, does all it can, and is told of the
 /// next. The order of these rules is what keeps it so.
-pub(super) fn decide(facts: &Facts) -> Move {
+pub(super) fn decide(facts: &Facts) -> Action {
     let next = choose(facts);
-    if facts.unsettled && matches!(next, Move::Tell | Move::Grant) {
-        return Move::Yield;
+    if facts.unsettled && matches!(next, Action::Deliver | Action::Start) {
+        return Action::Yield;
     }
     next
 }
 
-fn choose(facts: &Facts) -> Move {
+fn choose(facts: &Facts) -> Action {
     // Everything that has happened comes before anything that might, in order.
     if facts.fetching {
-        return Move::Wait;
+        return Action::Wait;
     }
-    if facts.tellable {
-        return Move::Tell;
+    if facts.deliverable {
+        return Action::Deliver;
     }
     // Whoever is to end or to go elsewhere begins nothing, but finishes what it began.
     if facts.cancel || facts.shed {
         return match (facts.busy, facts.cancel) {
-            (true, _) => Move::Wait,
-            (false, true) => Move::Cancel,
-            (false, false) => Move::Shed,
+            (true, _) => Action::Wait,
+            (false, true) => Action::Cancel,
+            (false, false) => Action::Shed,
         };
     }
     if facts.startable {
-        return Move::Grant;
+        return Action::Start;
     }
     if facts.busy {
-        return Move::Wait;
+        return Action::Wait;
     }
-    match (facts.way, facts.asking, facts.sleeping, facts.foreign) {
-        (Way::RoundTrips, true, _, Foreign::InGrace) => Move::Wait,
-        (Way::RoundTrips, true, _, Foreign::No | Foreign::Overdue) => Move::Suspend,
-        (Way::RoundTrips, false, Sleeping::TooLong, _) => Move::StopSleeping,
-        (_, false, Sleeping::No, Foreign::No) => Move::Stall,
-        _ => Move::Wait,
+    match (facts.mode, facts.asking, facts.sleeping, facts.foreign) {
+        (ExecutionMode::RoundTrips, true, _, Foreign::InGrace) => Action::Wait,
+        (ExecutionMode::RoundTrips, true, _, Foreign::No | Foreign::Overdue) => Action::Suspend,
+        (ExecutionMode::RoundTrips, false, Sleeping::TooLong, _) => Action::StopSleeping,
+        (_, false, Sleeping::No, Foreign::No) => Action::Stall,
+        _ => Action::Wait,
     }
 }
 
@@ -118,9 +118,9 @@ mod tests {
     use super::*;
 
     const QUIET: Facts = Facts {
-        way: Way::RoundTrips,
+        mode: ExecutionMode::RoundTrips,
         unsettled: false,
-        tellable: false,
+        deliverable: false,
         fetching: false,
         startable: false,
         busy: false,
@@ -132,7 +132,7 @@ mod tests {
     };
 
     #[track_caller]
-    fn check(change: impl Fn(&mut Facts), expected: Move) {
+    fn check(change: impl Fn(&mut Facts), expected: Action) {
         let mut facts = QUIET;
         change(&mut facts);
         assert_eq!(decide(&facts), expected, "{facts:?}");
@@ -141,68 +141,71 @@ mod tests {
     #[test]
     fn the_past_comes_before_the_present_and_the_present_before_questions() {
         check(
-            |f| (f.tellable, f.startable, f.asking) = (true, true, true),
-            Move::Tell,
+            |f| (f.deliverable, f.startable, f.asking) = (true, true, true),
+            Action::Deliver,
         );
         check(
-            |f| (f.fetching, f.tellable, f.startable) = (true, true, true),
-            Move::Wait,
+            |f| (f.fetching, f.deliverable, f.startable) = (true, true, true),
+            Action::Wait,
         );
         check(
             |f| (f.startable, f.busy, f.asking) = (true, true, true),
-            Move::Grant,
+            Action::Start,
         );
-        check(|f| (f.busy, f.asking) = (true, true), Move::Wait);
-        check(|f| f.asking = true, Move::Suspend);
+        check(|f| (f.busy, f.asking) = (true, true), Action::Wait);
+        check(|f| f.asking = true, Action::Suspend);
     }
 
     #[test]
     fn an_event_that_has_not_sunk_in_holds_up_the_next_but_not_the_end() {
-        check(|f| (f.unsettled, f.tellable) = (true, true), Move::Yield);
-        check(|f| (f.unsettled, f.startable) = (true, true), Move::Yield);
-        check(|f| (f.unsettled, f.asking) = (true, true), Move::Suspend);
+        check(
+            |f| (f.unsettled, f.deliverable) = (true, true),
+            Action::Yield,
+        );
+        check(|f| (f.unsettled, f.startable) = (true, true), Action::Yield);
+        check(|f| (f.unsettled, f.asking) = (true, true), Action::Suspend);
     }
 
     #[test]
     fn ending_waits_for_what_runs_and_begins_nothing() {
         check(
             |f| (f.cancel, f.startable, f.busy) = (true, true, true),
-            Move::Wait,
+            Action::Wait,
         );
-        check(|f| (f.cancel, f.startable) = (true, true), Move::Cancel);
-        check(|f| (f.cancel, f.shed) = (true, true), Move::Cancel);
-        check(|f| (f.shed, f.startable) = (true, true), Move::Shed);
-        check(|f| (f.shed, f.tellable) = (true, true), Move::Tell);
+        check(|f| (f.cancel, f.startable) = (true, true), Action::Cancel);
+        check(|f| (f.cancel, f.shed) = (true, true), Action::Cancel);
+        check(|f| (f.shed, f.startable) = (true, true), Action::Shed);
+        check(|f| (f.shed, f.deliverable) = (true, true), Action::Deliver);
     }
 
     #[test]
     fn only_round_trips_suspend() {
-        for way in [Way::Legacy, Way::Task] {
-            check(|f| (f.way, f.asking) = (way, true), Move::Wait);
+        for mode in [ExecutionMode::Legacy, ExecutionMode::Task] {
+            check(|f| (f.mode, f.asking) = (mode, true), Action::Wait);
         }
         check(
             |f| (f.asking, f.foreign) = (true, Foreign::InGrace),
-            Move::Wait,
+            Action::Wait,
         );
         check(
             |f| (f.asking, f.foreign) = (true, Foreign::Overdue),
-            Move::Suspend,
+            Action::Suspend,
         );
         check(
             |f| (f.asking, f.sleeping) = (true, Sleeping::TooLong),
-            Move::Suspend,
+            Action::Suspend,
         );
     }
 
     #[test]
     fn a_handler_that_nothing_can_wake_is_not_left_hanging() {
-        check(|_| {}, Move::Stall);
-        check(|f| f.foreign = Foreign::Overdue, Move::Wait);
-        check(|f| f.sleeping = Sleeping::Shortly, Move::Wait);
-        check(|f| f.sleeping = Sleeping::TooLong, Move::StopSleeping);
+        check(|_| {}, Action::Stall);
+        check(|f| f.foreign = Foreign::Overdue, Action::Wait);
+        check(|f| f.sleeping = Sleeping::Shortly, Action::Wait);
+        check(|f| f.sleeping = Sleeping::TooLong, Action::StopSleeping);
         check(
-            |f| (f.way, f.sleeping) = (Way::Task, Sleeping::TooLong),
-            Move::Wait,
+            |f| (f.mode, f.sleeping) = (ExecutionMode::Task, Sleeping::TooLong),
+            Action::Wait,
         );
     }
 }

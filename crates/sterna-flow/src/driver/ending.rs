@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use super::Driver;
 use super::outcome::{Outcome, Suspended};
-use super::watch::is_busy;
+use super::stability::is_busy;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::journal::{Entry, Journal, Kind};
@@ -18,12 +18,12 @@ use crate::shared::{Compensating, State};
 
 /// How a run is ending.
 pub(super) struct Ending<'a, R> {
-    verdict: Option<Verdict<R>>,
+    termination: Option<Termination<R>>,
     undoing: Option<(Key, Compensating<'a>)>,
     over: bool,
 }
 
-enum Verdict<R> {
+enum Termination<R> {
     Cancelled,
     /// Stopped for good, so that nothing will ever go on from here.
     Compensated(Error),
@@ -36,7 +36,7 @@ enum Verdict<R> {
 impl<R> Default for Ending<'_, R> {
     fn default() -> Self {
         Self {
-            verdict: None,
+            termination: None,
             undoing: None,
             over: false,
         }
@@ -45,7 +45,7 @@ impl<R> Default for Ending<'_, R> {
 
 impl<R> Ending<'_, R> {
     pub(super) const fn has_begun(&self) -> bool {
-        self.over || self.verdict.is_some()
+        self.over || self.termination.is_some()
     }
 
     /// Whether all is done, and the context closed.
@@ -54,34 +54,34 @@ impl<R> Ending<'_, R> {
     }
 
     pub(super) fn returned(&mut self, output: R) {
-        self.set(Verdict::Returned(output));
+        self.set(Termination::Returned(output));
     }
 
     pub(super) fn suspend(&mut self, suspended: Suspended) {
-        self.set(Verdict::Suspended(suspended));
+        self.set(Termination::Suspended(suspended));
     }
 
     pub(super) fn shed(&mut self, journal: Journal) {
-        self.set(Verdict::Shed(journal));
+        self.set(Termination::Shed(journal));
     }
 
     pub(super) fn cancel(&mut self) {
-        self.set(Verdict::Cancelled);
+        self.set(Termination::Cancelled);
     }
 
     pub(super) fn compensate(&mut self, error: Error) {
-        self.set(Verdict::Compensated(error));
+        self.set(Termination::Compensated(error));
     }
 
     /// An error of the engine overrules whatever the handler made of it.
     pub(super) fn stop(&mut self, error: Error) {
         self.undoing = None;
-        self.verdict = Some(Verdict::Stopped(error));
+        self.termination = Some(Termination::Stopped(error));
     }
 
-    fn set(&mut self, verdict: Verdict<R>) {
+    fn set(&mut self, termination: Termination<R>) {
         if !self.has_begun() {
-            self.verdict = Some(verdict);
+            self.termination = Some(termination);
         }
     }
 }
@@ -92,14 +92,14 @@ where
 {
     /// Goes on ending; pending while something must be written or undone.
     pub(super) fn end(&mut self) -> Poll<Outcome<T, E>> {
-        let Some(verdict) = &self.ending.verdict else {
+        let Some(termination) = &self.ending.termination else {
             return Poll::Pending;
         };
         let fails = matches!(
-            verdict,
-            Verdict::Cancelled | Verdict::Compensated(_) | Verdict::Returned(Err(_))
+            termination,
+            Termination::Cancelled | Termination::Compensated(_) | Termination::Returned(Err(_))
         );
-        let writes = fails || matches!(verdict, Verdict::Returned(_));
+        let writes = fails || matches!(termination, Termination::Returned(_));
         self.let_go_of_handler();
         if fails && self.undo().is_pending() {
             return Poll::Pending;
@@ -111,17 +111,19 @@ where
         if writes && is_busy(&state, &self.writing) {
             return Poll::Pending;
         }
-        let outcome = match self.ending.verdict.take() {
+        let outcome = match self.ending.termination.take() {
             None => return Poll::Pending,
-            Some(Verdict::Cancelled) => Outcome::Cancelled,
-            Some(Verdict::Compensated(error) | Verdict::Stopped(error)) => Outcome::Stopped(error),
-            Some(Verdict::Returned(Err(error))) => Outcome::Failed(error),
-            Some(Verdict::Returned(Ok(value))) => {
+            Some(Termination::Cancelled) => Outcome::Cancelled,
+            Some(Termination::Compensated(error) | Termination::Stopped(error)) => {
+                Outcome::Stopped(error)
+            }
+            Some(Termination::Returned(Err(error))) => Outcome::Failed(error),
+            Some(Termination::Returned(Ok(value))) => {
                 report_orphans(&mut state);
                 Outcome::Finished(value)
             }
-            Some(Verdict::Shed(journal)) => Outcome::Shed(journal),
-            Some(Verdict::Suspended(suspended)) => Outcome::Suspended(suspended),
+            Some(Termination::Shed(journal)) => Outcome::Shed(journal),
+            Some(Termination::Suspended(suspended)) => Outcome::Suspended(suspended),
         };
         self.ending.over = true;
         let undos = state.close();
@@ -203,7 +205,7 @@ where
 }
 
 fn report_orphans(state: &mut State<'_>) {
-    let orphans = state.tape.orphans().map(|entry| Diagnostic::Orphan {
+    let orphans = state.journal.orphans().map(|entry| Diagnostic::Orphan {
         key: entry.key.clone(),
         kind: entry.kind,
     });

@@ -5,7 +5,7 @@ mod ending;
 mod outcome;
 mod poll;
 mod remote;
-mod watch;
+mod stability;
 mod writing;
 
 use std::collections::BTreeMap;
@@ -21,17 +21,18 @@ use bytes::Bytes;
 pub use outcome::{Changes, OpenQuestion, Outcome, Suspended};
 pub use remote::Remote;
 
-use crate::cx::Cx;
+use sterna_types::UnixMillis;
+
+use crate::cx::FlowCx;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::journal::{Asked, Journal};
 use crate::key::Key;
-use crate::run::Way;
+use crate::run::{ExecutionMode, Run};
 use crate::shared::{Shared, State};
-use crate::time::UnixMillis;
 use ending::Ending;
-use watch::Watch;
+use stability::Stability;
 use writing::Writing;
 
 /// Runs one handler. Made by [`Run::drive`](crate::Run::drive), polled by its
@@ -53,36 +54,46 @@ pub struct Driver<'a, F: Future + ?Sized> {
     handler: Option<Pin<Box<F>>>,
     writing: Writing,
     ending: Ending<'a, F::Output>,
-    watch: Watch,
+    stability: Stability,
     at_rest: bool,
     /// The questions that the client has, as far as the owner knows.
     reported: BTreeMap<Key, Fingerprint>,
+}
+
+impl Run {
+    /// Hands the handler its [`FlowCx`] and returns what polls it.
+    pub fn drive<'a, F, T, E>(
+        self,
+        handler: impl FnOnce(FlowCx<'a>) -> Pin<Box<F>>,
+    ) -> Driver<'a, F>
+    where
+        F: Future<Output = Result<T, E>> + ?Sized,
+    {
+        Driver::new(Shared::new(self), handler)
+    }
 }
 
 impl<'a, F, T, E> Driver<'a, F>
 where
     F: Future<Output = Result<T, E>> + ?Sized,
 {
-    pub(crate) fn new(
-        shared: Arc<Shared<'a>>,
-        handler: impl FnOnce(Cx<'a>) -> Pin<Box<F>>,
-    ) -> Self {
+    fn new(shared: Arc<Shared<'a>>, handler: impl FnOnce(FlowCx<'a>) -> Pin<Box<F>>) -> Self {
         let waker = Waker::from(shared.root.clone());
-        let reported = match shared.way {
-            Way::RoundTrips => BTreeMap::new(),
-            Way::Legacy | Way::Task => shared.lock().unanswered(),
+        let reported = match shared.mode {
+            ExecutionMode::RoundTrips => BTreeMap::new(),
+            ExecutionMode::Legacy | ExecutionMode::Task => shared.lock().unanswered(),
         };
         let mut driver = Self {
             writing: Writing::default(),
             waker,
             handler: None,
             ending: Ending::default(),
-            watch: Watch::default(),
+            stability: Stability::default(),
             at_rest: false,
             reported,
             shared,
         };
-        let cx = Cx::new(driver.shared.clone());
+        let cx = FlowCx::new(driver.shared.clone());
         match catch_unwind(AssertUnwindSafe(|| handler(cx))) {
             Ok(handler) => driver.handler = Some(handler),
             Err(panic) => driver.panicked(&*panic),
@@ -127,7 +138,7 @@ where
     pub fn next_wake(&self) -> Option<UnixMillis> {
         let mut state = self.shared.lock();
         // A grace that has run out changes nothing any more.
-        let grace = self.watch.grace().filter(|until| *until > state.now);
+        let grace = self.stability.grace().filter(|until| *until > state.now);
         match (state.next_timer(), grace) {
             (Some(timer), Some(grace)) => Some(timer.min(grace)),
             (timer, grace) => timer.or(grace),
@@ -169,8 +180,11 @@ where
     pub fn is_idle(&self) -> bool {
         let state = self.shared.lock();
         let foreign = self.shared.foreign() > 0;
-        let patient = self.watch.grace().is_some_and(|until| state.now < until);
-        let busy = watch::is_busy(&state, &self.writing);
+        let patient = self
+            .stability
+            .grace()
+            .is_some_and(|until| state.now < until);
+        let busy = stability::is_busy(&state, &self.writing);
         self.at_rest && !busy && state.waits_for_outside() && (!foreign || !patient)
     }
 
@@ -179,10 +193,10 @@ where
     pub fn journal(&self) -> Journal {
         let state = self.shared.lock();
         let version = self.shared.engine.settings.version;
-        state.tape.snapshot(version, asked(&state))
+        state.journal.snapshot(version, asked(&state))
     }
 
-    /// What the author should know, since the last call.
+    /// Returns the diagnostics for the author since the last call.
     pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.shared.lock().diagnostics)
     }
@@ -204,13 +218,13 @@ where
 fn open_questions(state: &State<'_>) -> Vec<OpenQuestion> {
     let mut questions: Vec<OpenQuestion> = state
         .open_questions()
-        .filter_map(|leaf| {
+        .filter_map(|waiter| {
             Some(OpenQuestion {
-                key: leaf.search.key.clone(),
-                fingerprint: leaf.pin?,
-                request: leaf.question.clone()?,
-                deadline: leaf.lasts.and_then(|_| state.ends_at(&leaf.key)),
-                at: leaf.at,
+                key: waiter.search.key.clone(),
+                fingerprint: waiter.pin?,
+                request: waiter.question.clone()?,
+                deadline: waiter.lasts.and_then(|_| state.ends_at(&waiter.key)),
+                at: waiter.at,
             })
         })
         .collect();
@@ -222,10 +236,10 @@ fn open_questions(state: &State<'_>) -> Vec<OpenQuestion> {
 fn asked(state: &State<'_>) -> Vec<Asked> {
     let mut asked: Vec<Asked> = state
         .open_questions()
-        .filter_map(|leaf| {
+        .filter_map(|waiter| {
             Some(Asked {
-                key: leaf.search.key.clone(),
-                fingerprint: leaf.pin?,
+                key: waiter.search.key.clone(),
+                fingerprint: waiter.pin?,
             })
         })
         .collect();
@@ -248,7 +262,7 @@ impl<F: Future + ?Sized> Drop for Driver<'_, F> {
 impl<F: Future + ?Sized> fmt::Debug for Driver<'_, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Driver")
-            .field("way", &self.shared.way)
+            .field("mode", &self.shared.mode)
             .field("at_rest", &self.at_rest)
             .field("questions", &self.reported.keys())
             .finish_non_exhaustive()

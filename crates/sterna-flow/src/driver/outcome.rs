@@ -3,12 +3,12 @@
 use std::panic::Location;
 
 use bytes::Bytes;
+use sterna_types::UnixMillis;
 
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::journal::Journal;
 use crate::key::Key;
-use crate::time::UnixMillis;
 
 /// How a run ended.
 #[derive(Debug)]
@@ -32,9 +32,9 @@ pub enum Outcome<T, E> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Suspended {
-    /// What the client must be asked, in order of key. Never empty.
+    /// Questions for the client, in order of key. Never empty.
     pub questions: Vec<OpenQuestion>,
-    /// What the flow goes on from.
+    /// Journal to resume the flow from.
     pub journal: Journal,
 }
 
@@ -44,13 +44,13 @@ pub struct Suspended {
 pub struct OpenQuestion {
     /// The key under which the client is asked.
     pub key: Key,
-    /// What its answer is pinned to.
+    /// Fingerprint that its answer must match.
     pub fingerprint: Fingerprint,
     /// The request as the question made it.
     pub request: Bytes,
     /// When an answer comes too late.
     pub deadline: Option<UnixMillis>,
-    /// Where it is in the source.
+    /// Location in the source.
     pub at: &'static Location<'static>,
 }
 

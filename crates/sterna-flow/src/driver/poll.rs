@@ -4,14 +4,14 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll, Waker};
 
-use super::decide::{Move, decide};
+use super::decide::{Action, decide};
 use super::outcome::{Outcome, Suspended};
-use super::{Driver, asked, open_questions, watch};
+use super::{Driver, asked, open_questions, stability};
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::journal::Journal;
 use crate::key::Key;
-use crate::shared::{Next, Parked, State};
+use crate::shared::{CountedWaker, Delivery, State};
 
 impl<F, T, E> Driver<'_, F>
 where
@@ -37,14 +37,14 @@ where
             } else if woken {
                 self.poll_handler();
             } else {
-                match self.make_move() {
-                    After::GoOn => {}
-                    After::Rest if self.shared.root.rest(owner) => {
+                match self.act() {
+                    Next::GoOn => {}
+                    Next::Rest if self.shared.root.rest(owner) => {
                         self.at_rest = true;
                         return Poll::Pending;
                     }
-                    After::Rest => {}
-                    After::Yield => break,
+                    Next::Rest => {}
+                    Next::Yield => break,
                 }
             }
         }
@@ -70,7 +70,7 @@ where
         let Some(handler) = &mut self.handler else {
             return;
         };
-        self.watch.foreign_before = self.shared.foreign();
+        self.stability.foreign_before = self.shared.foreign();
         let mut cx = Context::from_waker(&self.waker);
         match catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(&mut cx))) {
             Ok(Poll::Ready(output)) => self.ending.returned(output),
@@ -80,64 +80,62 @@ where
     }
 
     /// The handler is at rest. Makes one move.
-    fn make_move(&mut self) -> After {
+    fn act(&mut self) -> Next {
         let mut state = self.shared.lock();
-        let facts = self.watch.facts(&self.shared, &mut state, &self.writing);
-        #[cfg(test)]
-        let facts = mutants::misjudge(&state, facts);
+        let facts = self
+            .stability
+            .facts(&self.shared, &mut state, &self.writing);
         match decide(&facts) {
-            Move::Tell => match state.next_to_tell() {
-                Some(Next::Tell(id, at)) => {
-                    let waker = state.tell(id, at);
-                    #[cfg(test)]
-                    mutants::tell_all(&mut state);
+            Action::Deliver => match state.next_delivery() {
+                Some(Delivery::Ready(id, at)) => {
+                    let waker = state.deliver(id, at);
                     drop(state);
-                    self.happened(waker);
+                    self.event_delivered(waker);
                 }
-                Some(Next::Fetch(id, reference)) => {
+                Some(Delivery::Fetch(id, reference)) => {
                     drop(state);
                     self.fetch(id, reference);
                 }
                 None => {}
             },
-            Move::Grant => {
-                let waker = state.grant();
+            Action::Start => {
+                let waker = state.start_next();
                 drop(state);
-                self.happened(waker);
+                self.event_delivered(waker);
             }
-            Move::Wait => return After::Rest,
-            Move::Yield => {
-                self.watch.be_patient();
-                return After::Yield;
+            Action::Wait => return Next::Rest,
+            Action::Yield => {
+                self.stability.count_stall();
+                return Next::Yield;
             }
-            Move::Suspend if self.shared.round >= self.shared.engine.settings.max_rounds => {
+            Action::Suspend if self.shared.round >= self.shared.engine.settings.max_rounds => {
                 let rounds = self.shared.engine.settings.max_rounds;
                 self.ending.compensate(Error::RoundsExhausted { rounds });
             }
-            Move::Suspend => {
+            Action::Suspend => {
                 let questions = open_questions(&state);
-                let waited = self.watch.grace().is_some();
+                let waited = self.stability.grace().is_some();
                 self.advise(&mut state, waited);
                 let journal = self.take_journal(&mut state);
                 self.ending.suspend(Suspended { questions, journal });
             }
-            Move::Shed => {
+            Action::Shed => {
                 let journal = self.take_journal(&mut state);
                 self.ending.shed(journal);
             }
-            Move::Cancel => self.ending.cancel(),
-            Move::Stall => self.ending.stop(Error::Stalled),
-            Move::StopSleeping => {
-                let sleeper = watch::sleeper(&state);
-                let key = sleeper.map_or_else(|| Key::new("sleep"), |(key, _)| key);
+            Action::Cancel => self.ending.cancel(),
+            Action::Stall => self.ending.stop(Error::Stalled),
+            Action::StopSleeping => {
+                let earliest_sleep = stability::earliest_sleep(&state);
+                let key = earliest_sleep.map_or_else(|| Key::new("sleep"), |(key, _)| key);
                 self.ending.compensate(Error::SleepTooLong { key });
             }
         }
-        After::GoOn
+        Next::GoOn
     }
 
-    fn happened(&mut self, waker: Option<Parked>) {
-        self.watch.start_over();
+    fn event_delivered(&mut self, waker: Option<CountedWaker>) {
+        self.stability.start_over();
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -148,9 +146,9 @@ where
         let mut advice = Vec::new();
         if waited {
             let questions = state.open_questions();
-            advice.extend(questions.map(|leaf| Diagnostic::ForeignAwait {
-                key: leaf.search.key.clone(),
-                at: leaf.at,
+            advice.extend(questions.map(|waiter| Diagnostic::ForeignAwait {
+                key: waiter.search.key.clone(),
+                at: waiter.at,
             }));
         }
         if self.shared.round == 0 {
@@ -164,45 +162,15 @@ where
     fn take_journal(&self, state: &mut State<'_>) -> Journal {
         let asked = asked(state);
         let version = self.shared.engine.settings.version;
-        std::mem::take(&mut state.tape).into_journal(version, asked)
+        std::mem::take(&mut state.journal).into_journal(version, asked)
     }
 }
 
 /// What to do after a move.
-enum After {
+enum Next {
     GoOn,
     /// Wait to be woken.
     Rest,
     /// Come back soon.
     Yield,
-}
-
-#[cfg(test)]
-mod mutants {
-    use crate::driver::decide::Facts;
-    use crate::run::Way;
-    use crate::shared::{Next, State};
-    use crate::tests::Mutant;
-
-    pub(super) fn misjudge(state: &State<'_>, mut facts: Facts) -> Facts {
-        match state.mutant {
-            Some(Mutant::NoDrain) => facts.busy &= facts.way != Way::RoundTrips,
-            Some(Mutant::NoPatience) => facts.unsettled = false,
-            Some(Mutant::StartWhileFetching) if facts.fetching => {
-                (facts.fetching, facts.tellable) = (false, false);
-            }
-            _ => {}
-        }
-        facts
-    }
-
-    pub(super) fn tell_all(state: &mut State<'_>) {
-        if state.mutant != Some(Mutant::TellAll) {
-            return;
-        }
-        while let Some(Next::Tell(id, at)) = state.next_to_tell() {
-            let waker = state.tell(id, at);
-            state.wakes.extend(waker);
-        }
-    }
 }

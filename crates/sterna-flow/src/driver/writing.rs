@@ -6,21 +6,21 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 
 use super::Driver;
-use crate::error::{Error, PlugAction};
+use crate::backends::{BackendError, BoxFuture};
+use crate::error::{BackendAction, Error};
 use crate::journal::Entry;
 use crate::key::Key;
-use crate::plugs::{BoxFuture, PlugError};
-use crate::shared::{LeafId, Relay};
+use crate::shared::{StepWaker, WaiterId};
 
 /// What a driver waits for that is not its handler.
 #[derive(Default)]
 pub(super) struct Writing {
-    append: Option<(BoxFuture<Result<(), PlugError>>, Batch)>,
-    fetch: Option<(BoxFuture<Result<Bytes, PlugError>>, LeafId)>,
+    append: Option<(BoxFuture<Result<(), BackendError>>, Batch)>,
+    fetch: Option<(BoxFuture<Result<Bytes, BackendError>>, WaiterId)>,
     waker: Option<Waker>,
 }
 
-type Batch = Vec<(Entry, Option<LeafId>)>;
+type Batch = Vec<(Entry, Option<WaiterId>)>;
 
 impl Writing {
     pub(super) const fn is_busy(&self) -> bool {
@@ -42,7 +42,7 @@ where
             return;
         }
         let waker = self.writing.waker.get_or_insert_with(|| {
-            let relay = Relay::new(&self.shared.root, &self.waker);
+            let relay = StepWaker::new(&self.shared.root, &self.waker);
             Waker::from(relay)
         });
         let waker = waker.clone();
@@ -92,7 +92,7 @@ where
         true
     }
 
-    fn appended(&self, appended: Result<(), PlugError>, batch: Batch) {
+    fn appended(&self, appended: Result<(), BackendError>, batch: Batch) {
         let mut state = self.shared.lock();
         match appended {
             Ok(()) => {
@@ -109,37 +109,37 @@ where
                     .map_or_else(|| Key::new(""), |(entry, _)| entry.key.clone());
                 state.fail(Error::Plug {
                     key,
-                    action: PlugAction::Record,
+                    action: BackendAction::Record,
                     source,
                 });
             }
         }
     }
 
-    pub(super) fn fetch(&mut self, id: LeafId, reference: Bytes) {
+    pub(super) fn fetch(&mut self, id: WaiterId, reference: Bytes) {
         let mut state = self.shared.lock();
-        let Some(leaf) = state.leaves.get(id) else {
+        let Some(waiter) = state.waiters.get(id) else {
             return;
         };
-        let key = leaf.key.clone();
+        let key = waiter.key.clone();
         match &self.shared.engine.blobs {
             Some(blobs) => self.writing.fetch = Some((blobs.get(reference), id)),
             None => state.fail(Error::NoBlobs { key }),
         }
     }
 
-    fn fetched(&self, fetched: Result<Bytes, PlugError>, id: LeafId) {
+    fn fetched(&self, fetched: Result<Bytes, BackendError>, id: WaiterId) {
         let mut state = self.shared.lock();
-        let Some(leaf) = state.leaves.get_mut(id) else {
+        let Some(waiter) = state.waiters.get_mut(id) else {
             return;
         };
         match fetched {
-            Ok(blob) => leaf.fetched = Some(blob),
+            Ok(blob) => waiter.fetched = Some(blob),
             Err(source) => {
-                let key = leaf.key.clone();
+                let key = waiter.key.clone();
                 state.fail(Error::Plug {
                     key,
-                    action: PlugAction::Fetch,
+                    action: BackendAction::Fetch,
                     source,
                 });
             }

@@ -178,7 +178,7 @@ fn index(entries: &[Entry]) -> Result<KeyMap<usize>, DecodeError> {
 pub struct Asked {
     /// The key the client saw.
     pub key: Key,
-    /// What exactly was asked.
+    /// Fingerprint of the question.
     pub fingerprint: Fingerprint,
 }
 

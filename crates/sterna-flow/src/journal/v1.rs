@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::{BufMut, Bytes, BytesMut};
+use sterna_types::UnixMillis;
 
 use super::{Asked, DecodeError, Entry, Journal, Kind, Limits};
 use crate::fingerprint::Fingerprint;
@@ -218,6 +219,17 @@ impl Input {
             Err(DecodeError::TrailingBytes)
         }
     }
+}
+
+/// Writes a timestamp as the number of its milliseconds.
+pub(crate) fn put_time(out: &mut impl BufMut, time: UnixMillis) {
+    put_number(out, time.get().unsigned_abs());
+}
+
+/// Reads a timestamp that [`put_time`] wrote.
+pub(crate) fn read_time(bytes: &[u8]) -> Result<UnixMillis, DecodeError> {
+    let (millis, _) = read_number(bytes)?;
+    Ok(UnixMillis::new(i64::try_from(millis).unwrap_or(i64::MAX)))
 }
 
 /// A number and how many bytes it took.

@@ -1,50 +1,48 @@
 //! What a driver shares with the handler it drives.
 
-mod leaf;
-#[cfg(test)]
-mod mutants;
+mod handle;
 mod names;
 mod record;
 mod root;
+mod run_journal;
 mod schedule;
 mod seek;
 mod state;
-mod tape;
 #[cfg(test)]
 mod tests;
-mod ticket;
 mod timers;
 mod undo;
+pub(crate) mod waiter;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub use leaf::Changed;
-#[cfg(test)]
-pub(crate) use leaf::Leaf;
-pub(crate) use leaf::LeafId;
-pub(crate) use root::{Parked, Relay, Root};
-pub(crate) use schedule::{Next, Turn};
+pub(crate) use handle::WaiterHandle;
+pub(crate) use root::{CountedWaker, Root, StepWaker};
+pub(crate) use schedule::{Delivery, Permission};
 pub(crate) use state::State;
-pub(crate) use ticket::Ticket;
 pub(crate) use undo::{Compensating, Undo};
+pub use waiter::Changed;
+pub(crate) use waiter::WaiterId;
 
+use sterna_types::FlowId;
+
+use crate::backends::{JournalSink, Listener};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::flow_id::{FlowId, IdempotencyKey};
+use crate::idempotency::IdempotencyKey;
 use crate::key::Key;
-use crate::plugs::{Journaling, Listener};
-use crate::run::{Build, Run, Way};
+use crate::run::{BuildMatch, ExecutionMode, Run};
 
 /// What a driver shares with the handler it drives.
 pub(crate) struct Shared<'a> {
     pub(crate) engine: Arc<Engine>,
     pub(crate) flow: FlowId,
-    pub(crate) way: Way,
+    pub(crate) mode: ExecutionMode,
     pub(crate) round: u32,
-    pub(crate) build: Build,
+    pub(crate) build: BuildMatch,
     pub(crate) principal: Option<Arc<str>>,
     pub(crate) listener: Option<Arc<dyn Listener>>,
-    pub(crate) journaling: Option<Arc<dyn Journaling>>,
+    pub(crate) journaling: Option<Arc<dyn JournalSink>>,
     pub(crate) root: Arc<Root>,
     state: Mutex<State<'a>>,
 }
@@ -66,7 +64,7 @@ impl<'a> Shared<'a> {
         Arc::new(Self {
             engine: run.engine,
             flow: run.flow,
-            way: run.way,
+            mode: run.mode,
             round: run.round,
             build: run.build,
             principal: run.principal,

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use super::tape::Tape;
+use super::run_journal::RunJournal;
 use crate::error::Error;
 use crate::journal::Limits;
 use crate::key::{Key, write_key, write_ordinal};
@@ -38,7 +38,7 @@ impl Names {
     /// be called alike, such as a step and its compensation.
     pub(crate) fn next(
         &mut self,
-        tape: &Tape,
+        run_journal: &RunJournal,
         limits: &Limits,
         scope: Option<&Key>,
         name: &str,
@@ -58,10 +58,10 @@ impl Names {
             let usage = &mut self.uses[id.0];
             usage.count += 1;
             write_ordinal(&mut self.text, usage.count);
-            let key = tape.key(&self.text);
+            let key = run_journal.key(&self.text);
             return Ok(Name { key, id });
         }
-        let key = tape.key(&self.text);
+        let key = run_journal.key(&self.text);
         let id = NameId(self.uses.len());
         self.uses.push(Use {
             count: 1,

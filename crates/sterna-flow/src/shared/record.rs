@@ -1,35 +1,29 @@
 //! How things get into the journal.
 
 use bytes::Bytes;
+use sterna_types::UnixMillis;
 
-use super::leaf::{LeafId, Stage};
 use super::state::State;
+use super::waiter::{Stage, WaiterId};
 use crate::error::Error;
 use crate::journal::{Entry, Kind};
 use crate::key::Key;
-use crate::time::UnixMillis;
 
 impl State<'_> {
     /// Puts `entry` into the journal, at once or as soon as it is durable.
     /// `id` is the future that will be told of it.
-    pub(crate) fn record(&mut self, id: Option<LeafId>, entry: Entry) {
+    pub(crate) fn record(&mut self, id: Option<WaiterId>, entry: Entry) {
         let limit = self.limits.entries;
-        if self.tape.len() + self.unwritten.len() >= limit {
+        if self.journal.len() + self.unwritten.len() >= limit {
             let key = entry.key;
             self.fail(Error::TooManyEntries { key, limit });
             return;
         }
-        if let Some(leaf) = id.and_then(|id| self.leaves.get_mut(id)) {
-            if leaf.stage == Stage::Running {
+        if let Some(waiter) = id.and_then(|id| self.waiters.get_mut(id)) {
+            if waiter.stage == Stage::Running {
                 self.running -= 1;
             }
-            leaf.stage = Stage::Recorded;
-        }
-        #[cfg(test)]
-        if let Some(id) = id
-            && self.tells_too_early(id, &entry)
-        {
-            return;
+            waiter.stage = Stage::Recorded;
         }
         if self.write_ahead {
             self.unwritten.push_back((entry, id));
@@ -39,16 +33,12 @@ impl State<'_> {
     }
 
     /// An entry is durable, as far as this way of running makes it so.
-    pub(crate) fn append(&mut self, id: Option<LeafId>, entry: Entry) {
+    pub(crate) fn append(&mut self, id: Option<WaiterId>, entry: Entry) {
         let key = entry.key.clone();
-        #[cfg(test)]
-        if self.tape.find(key.as_str()).is_some() {
-            return;
-        }
         if entry.kind == Kind::Timer {
             self.timers.set(&entry);
         }
-        let at = self.tape.push(entry);
+        let at = self.journal.push(entry);
         match id {
             Some(id) => self.enqueue(id, at),
             None => self.hand_over(&key),
@@ -63,9 +53,9 @@ impl State<'_> {
         match self.seek(id) {
             Ok(Some(at)) => self.enqueue(id, at),
             Ok(None) => {
-                if let Some(leaf) = self.leaves.get_mut(id) {
-                    leaf.stage = Stage::New;
-                    self.wakes.extend(leaf.waker.take());
+                if let Some(waiter) = self.waiters.get_mut(id) {
+                    waiter.stage = Stage::New;
+                    self.wakes.extend(waiter.waker.take());
                 }
             }
             Err(error) => self.fail(error),
@@ -77,11 +67,6 @@ impl State<'_> {
     /// What ran out before the answer came is recorded first, so that a late
     /// answer is late in every replay.
     pub(crate) fn answer(&mut self, key: &str, value: Bytes, at: UnixMillis) -> bool {
-        #[cfg(test)]
-        let at = match self.mutant {
-            Some(crate::tests::Mutant::LateTimers) => UnixMillis::default(),
-            _ => at,
-        };
         self.fire(at);
         let Some((key, fingerprint)) = self.asked.remove(key) else {
             return false;
@@ -113,22 +98,22 @@ impl State<'_> {
     }
 
     /// The answer that a future took does not fit its question: ask again.
-    pub(super) fn reject(&mut self, id: LeafId, reason: &str) {
-        let Some(leaf) = self.leaves.get_mut(id) else {
+    pub(super) fn reject(&mut self, id: WaiterId, reason: &str) {
+        let Some(waiter) = self.waiters.get_mut(id) else {
             return;
         };
-        if let Stage::Taken(at) = leaf.stage {
-            self.tape.reject(at, reason);
+        if let Stage::Taken(at) = waiter.stage {
+            self.journal.reject(at, reason);
         }
-        leaf.stage = Stage::New;
+        waiter.stage = Stage::New;
     }
 
     /// The result that a future took cannot be used: run again.
-    pub(super) fn run_again(&mut self, id: LeafId) {
-        if let Some(leaf) = self.leaves.get_mut(id) {
-            leaf.stage = Stage::New;
-            leaf.alias = None;
-            leaf.search.advance(&leaf.key);
+    pub(super) fn run_again(&mut self, id: WaiterId) {
+        if let Some(waiter) = self.waiters.get_mut(id) {
+            waiter.stage = Stage::New;
+            waiter.alias = None;
+            waiter.search.advance(&waiter.key);
         }
     }
 }

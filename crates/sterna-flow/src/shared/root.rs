@@ -92,12 +92,12 @@ impl Wake for Root {
 }
 
 /// A waker that the engine keeps, and counts if it is the handler's own.
-pub(crate) struct Parked {
+pub(crate) struct CountedWaker {
     waker: Waker,
     tally: Option<Arc<AtomicUsize>>,
 }
 
-impl Parked {
+impl CountedWaker {
     pub(crate) fn new(root: &Arc<Root>, waker: &Waker) -> Self {
         let ours = std::ptr::eq(waker.data(), Arc::as_ptr(root).cast());
         let tally = ours.then(|| root.held.get_or_init(Arc::default).clone());
@@ -117,7 +117,7 @@ impl Parked {
     }
 }
 
-impl Drop for Parked {
+impl Drop for CountedWaker {
     fn drop(&mut self) {
         if let Some(tally) = &self.tally {
             tally.fetch_sub(1, Ordering::Relaxed);
@@ -129,23 +129,23 @@ impl Drop for Parked {
 ///
 /// It passes wakes on. What a body waits for thus holds clones of this one, and
 /// is never mistaken for an await beside the steps.
-pub(crate) struct Relay(Mutex<Parked>);
+pub(crate) struct StepWaker(Mutex<CountedWaker>);
 
-impl Relay {
+impl StepWaker {
     pub(crate) fn new(root: &Arc<Root>, waker: &Waker) -> Arc<Self> {
-        Arc::new(Self(Mutex::new(Parked::new(root, waker))))
+        Arc::new(Self(Mutex::new(CountedWaker::new(root, waker))))
     }
 
     /// Passes wakes on to `waker` from here on.
     pub(crate) fn redirect(&self, root: &Arc<Root>, waker: &Waker) {
         let mut parked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !parked.will_wake(waker) {
-            *parked = Parked::new(root, waker);
+            *parked = CountedWaker::new(root, waker);
         }
     }
 }
 
-impl Wake for Relay {
+impl Wake for StepWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -202,8 +202,8 @@ mod tests {
         let root = Root::new();
         let waker = Waker::from(root.clone());
         assert_eq!(root.foreign(), 0);
-        let parked = Parked::new(&root, &waker);
-        let relay = Relay::new(&root, &waker);
+        let parked = CountedWaker::new(&root, &waker);
+        let relay = StepWaker::new(&root, &waker);
         let body = Waker::from(relay.clone());
         assert_eq!(root.foreign(), 0);
         let socket = Some(waker.clone());
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(root.foreign(), 1);
         drop(socket);
         assert_eq!(root.foreign(), 0);
-        let of_another_task = Parked::new(&root, Waker::noop());
+        let of_another_task = CountedWaker::new(&root, Waker::noop());
         assert_eq!(root.held(), 0);
         drop((of_another_task, waker));
     }
@@ -222,11 +222,11 @@ mod tests {
         let owners = [(); 2].map(|()| Arc::new(Owner(AtomicUsize::new(0))));
         let [first, last] = owners.clone().map(Waker::from);
         let root = Root::new();
-        let parked = Parked::new(&root, &first);
+        let parked = CountedWaker::new(&root, &first);
         assert!(parked.will_wake(&first));
         assert!(!parked.will_wake(&last));
 
-        let relay = Relay::new(&root, &first);
+        let relay = StepWaker::new(&root, &first);
         let body = Waker::from(relay.clone());
         relay.redirect(&root, &first);
         body.wake_by_ref();

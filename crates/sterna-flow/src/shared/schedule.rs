@@ -6,17 +6,17 @@ use std::task::Waker;
 
 use bytes::Bytes;
 
-use super::leaf::{Leaf, LeafId, Stage};
-use super::root::{Parked, Root};
+use super::root::{CountedWaker, Root};
 use super::state::State;
+use super::waiter::{Stage, Waiter, WaiterId};
 use crate::diagnostic::Diagnostic;
-use crate::journal::v1::put_number;
+use crate::journal::v1::put_time;
 use crate::journal::{Entry, Kind};
 use crate::key::Key;
-use crate::run::Build;
+use crate::run::BuildMatch;
 
 /// What a future may do now that it is polled.
-pub(crate) enum Turn {
+pub(crate) enum Permission {
     /// Put the question into words; the last answer may have been no good.
     Ask(Option<String>),
     /// Begin.
@@ -28,50 +28,51 @@ pub(crate) enum Turn {
 }
 
 /// What telling a future would take.
-pub(crate) enum Next {
+pub(crate) enum Delivery {
     /// Its blob must be fetched first.
-    Fetch(LeafId, Bytes),
+    Fetch(WaiterId, Bytes),
     /// Nothing.
-    Tell(LeafId, usize),
+    Ready(WaiterId, usize),
 }
 
 impl State<'_> {
     /// A future is polled: what may it do?
-    pub(super) fn turn(&mut self, id: LeafId, root: &Arc<Root>, waker: &Waker) -> Turn {
-        #[cfg(test)]
-        if let Some(turn) = self.misbehave(id) {
-            return turn;
-        }
-        let Some(leaf) = self.leaves.get_mut(id) else {
-            return Turn::Wait;
+    pub(super) fn permission(
+        &mut self,
+        id: WaiterId,
+        root: &Arc<Root>,
+        waker: &Waker,
+    ) -> Permission {
+        let Some(waiter) = self.waiters.get_mut(id) else {
+            return Permission::Wait;
         };
-        match leaf.stage {
+        match waiter.stage {
             Stage::New => return self.look_for(id, root, waker),
             Stage::Missed(at) => {
-                leaf.stage = Stage::Queued(at);
+                waiter.stage = Stage::Queued(at);
                 self.queue.push(Reverse((at, id)));
             }
             Stage::Skipped => {
-                leaf.stage = Stage::Parked;
+                waiter.stage = Stage::Parked;
                 self.starts.push_back(id);
             }
-            Stage::Unasked => return Turn::Ask(leaf.reason.clone()),
+            Stage::Unasked => return Permission::Ask(waiter.reason.clone()),
             Stage::Granted => {
-                leaf.stage = Stage::Running;
+                waiter.stage = Stage::Running;
                 self.running += 1;
                 self.event = None;
                 self.fresh = true;
-                return Turn::Start;
+                return Permission::Start;
             }
             Stage::Told(at) => {
-                leaf.stage = Stage::Taken(at);
+                waiter.stage = Stage::Taken(at);
                 self.event = None;
-                self.fresh |= !self.tape.is_inherited(at);
-                let mut entry = self.tape.entry(at).clone();
-                if let Some(blob) = leaf.fetched.take() {
+                self.fresh |= !self.journal.is_inherited(at);
+                let mut entry = self.journal.entry(at).clone();
+                if let Some(blob) = waiter.fetched.take() {
                     entry.value = blob;
                 }
-                return Turn::Told(entry);
+                return Permission::Told(entry);
             }
             Stage::Queued(_)
             | Stage::Taken(_)
@@ -81,109 +82,107 @@ impl State<'_> {
             | Stage::Recorded => {}
         }
         self.park(id, root, waker);
-        Turn::Wait
+        Permission::Wait
     }
 
     /// A future is polled for the first time, or looks again.
-    fn look_for(&mut self, id: LeafId, root: &Arc<Root>, waker: &Waker) -> Turn {
+    fn look_for(&mut self, id: WaiterId, root: &Arc<Root>, waker: &Waker) -> Permission {
         match self.seek(id) {
             Err(error) => {
                 self.fail(error);
-                return Turn::Wait;
+                return Permission::Wait;
             }
             Ok(Some(at)) => self.enqueue(id, at),
             Ok(None) => {
-                let Some(leaf) = self.leaves.get_mut(id) else {
-                    return Turn::Wait;
+                let Some(waiter) = self.waiters.get_mut(id) else {
+                    return Permission::Wait;
                 };
-                match leaf.wants {
+                match waiter.wants {
                     Kind::Answer => {
-                        leaf.stage = Stage::Unasked;
-                        return Turn::Ask(leaf.reason.clone());
+                        waiter.stage = Stage::Unasked;
+                        return Permission::Ask(waiter.reason.clone());
                     }
                     Kind::Elapsed => {
-                        leaf.stage = Stage::Open;
-                        self.waiting.insert(leaf.search.key.clone(), id);
+                        waiter.stage = Stage::Open;
+                        self.waiting.insert(waiter.search.key.clone(), id);
                         self.want_clock(id);
                     }
                     // What happens inside has entries of its own.
                     Kind::Memo | Kind::Race => {
-                        leaf.stage = Stage::Unasked;
-                        return Turn::Start;
+                        waiter.stage = Stage::Unasked;
+                        return Permission::Start;
                     }
                     _ => {
-                        leaf.stage = Stage::Parked;
+                        waiter.stage = Stage::Parked;
                         self.starts.push_back(id);
                     }
                 }
             }
         }
         self.park(id, root, waker);
-        Turn::Wait
+        Permission::Wait
     }
 
-    pub(super) fn park(&mut self, id: LeafId, root: &Arc<Root>, waker: &Waker) {
-        let Some(leaf) = self.leaves.get_mut(id) else {
+    pub(super) fn park(&mut self, id: WaiterId, root: &Arc<Root>, waker: &Waker) {
+        let Some(waiter) = self.waiters.get_mut(id) else {
             return;
         };
-        if !leaf
+        if !waiter
             .waker
             .as_ref()
             .is_some_and(|known| known.will_wake(waker))
         {
-            leaf.waker = Some(Parked::new(root, waker));
+            waiter.waker = Some(CountedWaker::new(root, waker));
         }
     }
 
     /// Puts a question to the client, under the first name that is free.
-    pub(super) fn open(&mut self, id: LeafId, request: Bytes, build: Build) {
-        let Some(leaf) = self.leaves.get_mut(id) else {
+    pub(super) fn open(&mut self, id: WaiterId, request: Bytes, build: BuildMatch) {
+        let Some(waiter) = self.waiters.get_mut(id) else {
             return;
         };
-        leaf.stage = Stage::Open;
-        leaf.question = Some(request);
-        if leaf.reworded && build == Build::Same {
+        waiter.stage = Stage::Open;
+        waiter.question = Some(request);
+        if waiter.reworded && build == BuildMatch::Same {
             self.diagnostics.push(Diagnostic::QuestionChanged {
-                key: leaf.key.clone(),
-                at: leaf.at,
+                key: waiter.key.clone(),
+                at: waiter.at,
             });
         }
-        let key = leaf.search.key.clone();
+        let key = waiter.search.key.clone();
         self.waiting.insert(key, id);
         self.want_clock(id);
     }
 
     /// Starts the clock of what does not last for ever, when its turn comes.
-    fn want_clock(&mut self, id: LeafId) {
+    fn want_clock(&mut self, id: WaiterId) {
         let lasts = self
-            .leaves
+            .waiters
             .get(id)
-            .filter(|leaf| leaf.lasts.is_some())
-            .map(|leaf| leaf.key.timer());
+            .filter(|waiter| waiter.lasts.is_some())
+            .map(|waiter| waiter.key.timer());
         if lasts.is_some_and(|timer| !self.has(&timer)) {
             self.starts.push_back(id);
         }
     }
 
-    pub(super) fn enqueue(&mut self, id: LeafId, at: usize) {
-        if let Some(leaf) = self.leaves.get_mut(id) {
-            leaf.stage = Stage::Queued(at);
+    pub(super) fn enqueue(&mut self, id: WaiterId, at: usize) {
+        if let Some(waiter) = self.waiters.get_mut(id) {
+            waiter.stage = Stage::Queued(at);
             self.queue.push(Reverse((at, id)));
         }
     }
 
     /// Who is to be told next: whoever waits for the oldest entry.
-    pub(crate) fn next_to_tell(&mut self) -> Option<Next> {
-        #[cfg(test)]
-        self.turn_queue_over();
+    pub(crate) fn next_delivery(&mut self) -> Option<Delivery> {
         while let Some(Reverse((at, id))) = self.queue.peek().copied() {
-            let leaf = self.leaves.get(id);
-            if let Some(leaf) = leaf.filter(|leaf| leaf.stage == Stage::Queued(at)) {
-                let entry = self.tape.entry(at);
-                return Some(if entry.by_ref && leaf.fetched.is_none() {
-                    Next::Fetch(id, entry.value.clone())
+            let waiter = self.waiters.get(id);
+            if let Some(waiter) = waiter.filter(|waiter| waiter.stage == Stage::Queued(at)) {
+                let entry = self.journal.entry(at);
+                return Some(if entry.by_ref && waiter.fetched.is_none() {
+                    Delivery::Fetch(id, entry.value.clone())
                 } else {
-                    Next::Tell(id, at)
+                    Delivery::Ready(id, at)
                 });
             }
             self.queue.pop();
@@ -192,18 +191,18 @@ impl State<'_> {
     }
 
     /// Lets a future take its entry. Returns whom to wake.
-    pub(crate) fn tell(&mut self, id: LeafId, at: usize) -> Option<Parked> {
+    pub(crate) fn deliver(&mut self, id: WaiterId, at: usize) -> Option<CountedWaker> {
         self.queue.pop();
-        let leaf = self.leaves.get_mut(id)?;
-        leaf.stage = Stage::Told(at);
+        let waiter = self.waiters.get_mut(id)?;
+        waiter.stage = Stage::Told(at);
         self.event = Some(id);
-        leaf.waker.take()
+        waiter.waker.take()
     }
 
     /// Whether anything wants to begin.
     pub(crate) fn wants_start(&mut self) -> bool {
         while let Some(id) = self.starts.front() {
-            if self.leaves.get(*id).is_some_and(may_start) {
+            if self.waiters.get(*id).is_some_and(may_start) {
                 return true;
             }
             self.starts.pop_front();
@@ -214,39 +213,39 @@ impl State<'_> {
     /// Whether a future waits at a point where the run may be shed.
     pub(crate) fn is_at_checkpoint(&self) -> bool {
         self.starts.iter().any(|id| {
-            self.leaves
+            self.waiters
                 .get(*id)
-                .is_some_and(|leaf| leaf.wants == Kind::Checkpoint)
+                .is_some_and(|waiter| waiter.wants == Kind::Checkpoint)
         })
     }
 
     /// Lets the first that asked begin. Returns whom to wake.
-    pub(crate) fn grant(&mut self) -> Option<Parked> {
+    pub(crate) fn start_next(&mut self) -> Option<CountedWaker> {
         let id = self.starts.pop_front()?;
         let now = self.now;
-        let leaf = self.leaves.get_mut(id)?;
-        match leaf.wants {
+        let waiter = self.waiters.get_mut(id)?;
+        match waiter.wants {
             Kind::Answer | Kind::Elapsed => self.arm(id),
             Kind::Checkpoint => self.complete(id, Bytes::new()),
             Kind::Now => {
                 let mut value = Vec::with_capacity(8);
-                put_number(&mut value, now.get());
+                put_time(&mut value, now);
                 self.complete(id, value.into());
             }
             _ => {
-                leaf.stage = Stage::Granted;
+                waiter.stage = Stage::Granted;
                 self.event = Some(id);
-                return leaf.waker.take();
+                return waiter.waker.take();
             }
         }
         None
     }
 
-    fn complete(&mut self, id: LeafId, value: Bytes) {
-        let Some(leaf) = self.leaves.get(id) else {
+    fn complete(&mut self, id: WaiterId, value: Bytes) {
+        let Some(waiter) = self.waiters.get(id) else {
             return;
         };
-        let entry = Entry::new(leaf.search.key.clone(), leaf.wants, value);
+        let entry = Entry::new(waiter.search.key.clone(), waiter.wants, value);
         self.record(Some(id), entry);
     }
 
@@ -257,12 +256,12 @@ impl State<'_> {
 
     /// Gives up on a future that nobody polls; it queues again when somebody does.
     pub(crate) fn give_up_on_event(&mut self) {
-        let Some(leaf) = self.event.take().and_then(|id| self.leaves.get_mut(id)) else {
+        let Some(waiter) = self.event.take().and_then(|id| self.waiters.get_mut(id)) else {
             return;
         };
-        match leaf.stage {
-            Stage::Told(at) => leaf.stage = Stage::Missed(at),
-            Stage::Granted => leaf.stage = Stage::Skipped,
+        match waiter.stage {
+            Stage::Told(at) => waiter.stage = Stage::Missed(at),
+            Stage::Granted => waiter.stage = Stage::Skipped,
             _ => {}
         }
     }
@@ -270,8 +269,8 @@ impl State<'_> {
     /// What the journal has under `key`, or will have as soon as it is durable.
     pub(super) fn recorded(&self, key: &Key) -> Option<Kind> {
         let unwritten = self.unwritten.iter().map(|(entry, _)| entry);
-        let entry = match self.tape.find(key.as_str()) {
-            Some(at) => Some(self.tape.entry(at)),
+        let entry = match self.journal.find(key.as_str()) {
+            Some(at) => Some(self.journal.entry(at)),
             None => unwritten.into_iter().find(|entry| entry.key == *key),
         };
         entry.map(Entry::kind)
@@ -282,6 +281,6 @@ impl State<'_> {
     }
 }
 
-fn may_start(leaf: &Leaf) -> bool {
-    matches!(leaf.stage, Stage::Parked) || (leaf.stage == Stage::Open && leaf.lasts.is_some())
+fn may_start(waiter: &Waiter) -> bool {
+    matches!(waiter.stage, Stage::Parked) || (waiter.stage == Stage::Open && waiter.lasts.is_some())
 }

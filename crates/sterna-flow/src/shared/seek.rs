@@ -1,8 +1,8 @@
 //! Which entry of the journal, if any, belongs to a future.
 
-use super::leaf::{Changed, Leaf, LeafId, Search};
+use super::run_journal::RunJournal;
 use super::state::State;
-use super::tape::Tape;
+use super::waiter::{Changed, Search, Waiter, WaiterId};
 use crate::error::Error;
 use crate::journal::{Entry, Kind};
 
@@ -12,20 +12,20 @@ impl State<'_> {
     /// An entry that was recorded for another question or another input is
     /// passed over, and the next generation of the name is looked for. Without
     /// any, `search` ends at the first name that is free.
-    pub(super) fn seek(&mut self, id: LeafId) -> Result<Option<usize>, Error> {
-        let Some(leaf) = self.leaves.get_mut(id) else {
+    pub(super) fn seek(&mut self, id: WaiterId) -> Result<Option<usize>, Error> {
+        let Some(waiter) = self.waiters.get_mut(id) else {
             return Ok(None);
         };
-        while let Some(at) = self.tape.find(leaf.search.key.as_str()) {
-            if try_entry(&mut self.tape, at, leaf)? {
+        while let Some(at) = self.journal.find(waiter.search.key.as_str()) {
+            if try_entry(&mut self.journal, at, waiter)? {
                 return Ok(Some(at));
             }
-            leaf.search.advance(&leaf.key);
+            waiter.search.advance(&waiter.key);
         }
-        if let Some(alias) = leaf.alias.clone() {
+        if let Some(alias) = waiter.alias.clone() {
             let mut search = Search::new(&alias);
-            while let Some(at) = self.tape.find(search.key.as_str()) {
-                if try_entry(&mut self.tape, at, leaf)? {
+            while let Some(at) = self.journal.find(search.key.as_str()) {
+                if try_entry(&mut self.journal, at, waiter)? {
                     return Ok(Some(at));
                 }
                 search.advance(&alias);
@@ -34,27 +34,27 @@ impl State<'_> {
         // A key that the client has seen stands for what it was shown.
         for (key, fingerprint) in self.asked.iter() {
             let (name, generation) = key.split_generation();
-            if name != leaf.key.as_str() || self.tape.find(key.as_str()).is_some() {
+            if name != waiter.key.as_str() || self.journal.find(key.as_str()).is_some() {
                 continue;
             }
-            if Some(*fingerprint) == leaf.pin {
-                leaf.search.go_to(generation, &leaf.key);
+            if Some(*fingerprint) == waiter.pin {
+                waiter.search.go_to(generation, &waiter.key);
             } else {
-                leaf.reworded = true;
-                leaf.search.go_to(generation + 1, &leaf.key);
+                waiter.reworded = true;
+                waiter.search.go_to(generation + 1, &waiter.key);
             }
         }
         Ok(None)
     }
 }
 
-/// Whether the entry there is the one that `leaf` waits for.
-fn try_entry(tape: &mut Tape, at: usize, leaf: &mut Leaf) -> Result<bool, Error> {
-    tape.visit(at);
-    match fit(tape.entry(at), leaf)? {
+/// Whether the entry there is the one that `waiter` waits for.
+fn try_entry(run_journal: &mut RunJournal, at: usize, waiter: &mut Waiter) -> Result<bool, Error> {
+    run_journal.visit(at);
+    match fit(run_journal.entry(at), waiter)? {
         Fit::Fits => return Ok(true),
-        Fit::Rejected(reason) => leaf.reason = Some(reason).filter(|reason| !reason.is_empty()),
-        Fit::Stale => leaf.reworded |= !tape.is_inherited(at),
+        Fit::Rejected(reason) => waiter.reason = Some(reason).filter(|reason| !reason.is_empty()),
+        Fit::Stale => waiter.reworded |= !run_journal.is_inherited(at),
     }
     Ok(false)
 }
@@ -65,24 +65,24 @@ enum Fit {
     Stale,
 }
 
-fn fit(entry: &Entry, leaf: &Leaf) -> Result<Fit, Error> {
-    let same = entry.fingerprint == leaf.pin;
-    match (entry.kind, leaf.wants) {
+fn fit(entry: &Entry, waiter: &Waiter) -> Result<Fit, Error> {
+    let same = entry.fingerprint == waiter.pin;
+    match (entry.kind, waiter.wants) {
         (Kind::Answer, Kind::Answer) if same => Ok(Fit::Fits),
         (Kind::Answer, Kind::Answer) => Ok(Fit::Stale),
         (Kind::Rejected, Kind::Answer) => Ok(Fit::Rejected(
             String::from_utf8_lossy(&entry.value).into_owned(),
         )),
         // A build that took the deadline away must ask once more.
-        (Kind::Elapsed, Kind::Answer) if leaf.lasts.is_none() => Ok(Fit::Stale),
+        (Kind::Elapsed, Kind::Answer) if waiter.lasts.is_none() => Ok(Fit::Stale),
         (Kind::Elapsed, Kind::Answer) => Ok(Fit::Fits),
         (found, wanted) if found != wanted => Err(Error::KindChanged {
             key: entry.key.clone(),
             found,
             wanted,
         }),
-        _ if same || leaf.pin.is_none() || entry.fingerprint.is_none() => Ok(Fit::Fits),
-        _ => match leaf.changed {
+        _ if same || waiter.pin.is_none() || entry.fingerprint.is_none() => Ok(Fit::Fits),
+        _ => match waiter.changed {
             Changed::Reuse => Ok(Fit::Fits),
             Changed::Rerun => Ok(Fit::Stale),
             Changed::Fail => Err(Error::InputChanged {

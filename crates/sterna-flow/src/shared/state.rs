@@ -4,43 +4,47 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::panic::Location;
 
-use super::leaf::{Leaf, LeafId, Leaves, Stage};
+use sterna_types::UnixMillis;
+
 use super::names::Names;
-use super::root::Parked;
-use super::tape::Tape;
+use super::root::CountedWaker;
+use super::run_journal::RunJournal;
 use super::timers::Timers;
 use super::undo::Undo;
+use super::waiter::{Stage, Waiter, WaiterId, Waiters};
+use crate::answers::GivenAnswers;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::journal::{Entry, Journal, Kind, Limits};
 use crate::key::Key;
 use crate::key_map::KeyMap;
-use crate::time::UnixMillis;
 
 /// Everything that a driver and its handler share, behind one lock.
 #[derive(Default)]
 pub(crate) struct State<'a> {
     pub(crate) now: UnixMillis,
     pub(crate) limits: Limits,
-    pub(crate) tape: Tape,
+    pub(crate) journal: RunJournal,
     pub(super) names: Names,
-    pub(crate) leaves: Leaves,
+    pub(crate) waiters: Waiters,
     /// Futures that have an entry and wait to be told, oldest entry first.
-    pub(super) queue: BinaryHeap<Reverse<(usize, LeafId)>>,
+    pub(super) queue: BinaryHeap<Reverse<(usize, WaiterId)>>,
     /// Futures that want to begin, in the order in which they asked.
-    pub(super) starts: VecDeque<LeafId>,
+    pub(super) starts: VecDeque<WaiterId>,
     /// Futures that wait for an entry of that name from outside.
-    pub(super) waiting: KeyMap<LeafId>,
+    pub(super) waiting: KeyMap<WaiterId>,
     /// The future that was last told or allowed something, until it reacts.
-    pub(super) event: Option<LeafId>,
+    pub(super) event: Option<WaiterId>,
     pub(crate) running: usize,
     /// Entries that must be durable before they count, with their futures.
-    pub(crate) unwritten: VecDeque<(Entry, Option<LeafId>)>,
+    pub(crate) unwritten: VecDeque<(Entry, Option<WaiterId>)>,
     pub(crate) write_ahead: bool,
     pub(super) timers: Timers,
     /// Questions the client may answer.
     pub(crate) asked: KeyMap<Fingerprint>,
+    /// Answers that the handler has taken, if there is a ledger.
+    pub(crate) given: GivenAnswers,
     /// The step whose body is being polled.
     pub(super) inside: Option<Key>,
     pub(crate) panicked_inside: Option<Key>,
@@ -51,15 +55,13 @@ pub(crate) struct State<'a> {
     pub(crate) shed: bool,
     pub(crate) cancelled: bool,
     /// Who wants to know of a cancellation, and how many ever wanted to.
-    pub(crate) cancel_watchers: BTreeMap<u64, Parked>,
+    pub(crate) cancel_watchers: BTreeMap<u64, CountedWaker>,
     pub(crate) watchers: u64,
     pub(crate) undos: Vec<Undo<'a>>,
     pub(crate) effects: Vec<(Key, &'static Location<'static>)>,
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Futures that must be polled again, for another reason than being told.
-    pub(crate) wakes: Vec<Parked>,
-    #[cfg(test)]
-    pub(crate) mutant: Option<crate::tests::Mutant>,
+    pub(crate) wakes: Vec<CountedWaker>,
 }
 
 impl<'a> State<'a> {
@@ -67,12 +69,12 @@ impl<'a> State<'a> {
         let (entries, index, asked) = journal.into_parts();
         // A flow that has asked has been here, even if nothing is recorded.
         self.fresh = entries.is_empty() && asked.is_empty();
-        self.tape = Tape::new(entries, index);
+        self.journal = RunJournal::new(entries, index);
         self.asked = asked
             .into_iter()
             .map(|asked| (asked.key, asked.fingerprint))
             .collect();
-        self.timers.load(&self.tape);
+        self.timers.load(&self.journal);
     }
 
     /// Stops the run. The driver looks here first, so nothing in the handler
@@ -102,10 +104,10 @@ impl<'a> State<'a> {
         name: &str,
         wants: Kind,
         at: &'static Location<'static>,
-    ) -> Result<LeafId, Error> {
+    ) -> Result<WaiterId, Error> {
         let name = self.name(scope, name, None)?;
         self.names.begin(&name, at)?;
-        Ok(self.leaves.insert(Leaf::new(name, wants, at)))
+        Ok(self.waiters.insert(Waiter::new(name, wants, at)))
     }
 
     pub(crate) fn name(
@@ -116,7 +118,7 @@ impl<'a> State<'a> {
     ) -> Result<super::names::Name, Error> {
         let name = self
             .names
-            .next(&self.tape, &self.limits, scope, name, mark)?;
+            .next(&self.journal, &self.limits, scope, name, mark)?;
         if let Some(step) = self.inside.clone() {
             let used = name.key;
             return Err(Error::CxInsideStep { step, used });
@@ -125,37 +127,37 @@ impl<'a> State<'a> {
     }
 
     /// Forgets a future that has ended or was dropped.
-    pub(super) fn release(&mut self, id: LeafId) {
-        let Some(leaf) = self.leaves.remove(id) else {
+    pub(super) fn release(&mut self, id: WaiterId) {
+        let Some(waiter) = self.waiters.remove(id) else {
             return;
         };
-        self.names.end(leaf.name);
-        match leaf.stage {
+        self.names.end(waiter.name);
+        match waiter.stage {
             Stage::Running => self.running -= 1,
-            Stage::Open => drop(self.waiting.remove(leaf.search.key.as_str())),
+            Stage::Open => drop(self.waiting.remove(waiter.search.key.as_str())),
             _ => {}
         }
         if self.event == Some(id) {
             self.event = None;
         }
-        if leaf.lasts.is_some() && !self.closed {
-            self.tape.discard(leaf.key.timer().as_str());
+        if waiter.lasts.is_some() && !self.closed {
+            self.journal.discard(waiter.key.timer().as_str());
         }
     }
 
     /// Questions that are open now. One whose answer is being written is not.
-    pub(crate) fn open_questions(&self) -> impl Iterator<Item = &Leaf> {
-        self.leaves
+    pub(crate) fn open_questions(&self) -> impl Iterator<Item = &Waiter> {
+        self.waiters
             .iter()
-            .filter(|leaf| leaf.stage == Stage::Open && leaf.question.is_some())
-            .filter(|leaf| !self.has(&leaf.search.key))
+            .filter(|waiter| waiter.stage == Stage::Open && waiter.question.is_some())
+            .filter(|waiter| !self.has(&waiter.search.key))
     }
 
     /// Questions that were put to the client and have no answer.
     pub(crate) fn unanswered(&self) -> BTreeMap<Key, Fingerprint> {
         let has_answer = |key: &Key| {
-            let at = self.tape.find(key.as_str());
-            at.is_some_and(|at| self.tape.entry(at).kind != Kind::Elapsed)
+            let at = self.journal.find(key.as_str());
+            at.is_some_and(|at| self.journal.entry(at).kind != Kind::Elapsed)
         };
         self.asked
             .iter()
@@ -166,6 +168,8 @@ impl<'a> State<'a> {
 
     /// Whether an answer or the clock will wake the handler.
     pub(crate) fn waits_for_outside(&self) -> bool {
-        self.leaves.iter().any(|leaf| leaf.stage == Stage::Open)
+        self.waiters
+            .iter()
+            .any(|waiter| waiter.stage == Stage::Open)
     }
 }

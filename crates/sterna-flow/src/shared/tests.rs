@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::leaf::{LeafId, Stage};
 use super::state::State;
+use super::waiter::{Stage, WaiterId};
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::journal::{Asked, Entry, Journal, Kind};
@@ -22,26 +22,26 @@ fn entry(key: &str, kind: Kind) -> Entry {
 }
 
 /// A future that has just been made.
-fn future(state: &mut State<'_>, name: &str, wants: Kind) -> LeafId {
+fn future(state: &mut State<'_>, name: &str, wants: Kind) -> WaiterId {
     let at = Location::caller();
     state.construct(None, name, wants, at).unwrap()
 }
 
-fn stage(state: &State<'_>, id: LeafId) -> Stage {
-    state.leaves.get(id).unwrap().stage
+fn stage(state: &State<'_>, id: WaiterId) -> Stage {
+    state.waiters.get(id).unwrap().stage
 }
 
 #[test]
 fn whoever_does_not_react_must_queue_again() {
     let mut state = State::default();
     let told = future(&mut state, "told", Kind::Step);
-    state.tell(told, 0);
+    state.deliver(told, 0);
     state.give_up_on_event();
     assert_eq!(stage(&state, told), Stage::Missed(0));
 
     let granted = future(&mut state, "granted", Kind::Step);
     state.starts.push_back(granted);
-    state.grant();
+    state.start_next();
     assert_eq!(stage(&state, granted), Stage::Granted);
     state.give_up_on_event();
     assert_eq!(stage(&state, granted), Stage::Skipped);
@@ -53,7 +53,7 @@ fn only_the_end_of_the_future_that_was_told_is_a_reaction() {
     let mut state = State::default();
     let told = future(&mut state, "told", Kind::Step);
     let other = future(&mut state, "other", Kind::Step);
-    state.tell(told, 0);
+    state.deliver(told, 0);
     state.release(other);
     assert!(state.has_unanswered_event());
     state.release(told);
@@ -78,7 +78,7 @@ fn found(found: Entry, wants: Kind, pinned: Option<&str>) -> Result<Option<usize
     let mut state = State::default();
     state.begin(Journal::from_entries([found], []).unwrap());
     let id = future(&mut state, "x", wants);
-    state.leaves.get_mut(id).unwrap().pin = pinned.map(pin);
+    state.waiters.get_mut(id).unwrap().pin = pinned.map(pin);
     state.seek(id)
 }
 
@@ -117,8 +117,8 @@ fn a_result_counts_unless_both_builds_look_at_the_input_and_differ() {
 fn a_clock_ends_with_the_future_it_was_for() {
     let mut state = State::default();
     let id = future(&mut state, "nap", Kind::Elapsed);
-    let leaf = state.leaves.get_mut(id).unwrap();
-    (leaf.lasts, leaf.stage) = (Some(Duration::from_secs(1)), Stage::Open);
+    let waiter = state.waiters.get_mut(id).unwrap();
+    (waiter.lasts, waiter.stage) = (Some(Duration::from_secs(1)), Stage::Open);
     state.arm(id);
     let end = state.next_timer().unwrap();
     state.release(id);

@@ -4,14 +4,14 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use bytes::{Bytes, BytesMut};
+use sterna_types::UnixMillis;
 
-use super::leaf::{LeafId, Stage};
+use super::run_journal::RunJournal;
 use super::state::State;
-use super::tape::Tape;
-use crate::journal::v1::{put_number, read_number};
+use super::waiter::{Stage, WaiterId};
+use crate::journal::v1::{put_time, read_time};
 use crate::journal::{Entry, Kind};
 use crate::key::Key;
-use crate::time::UnixMillis;
 
 #[derive(Default)]
 pub(super) struct Timers {
@@ -23,12 +23,12 @@ enum Due {
     /// A sleep or a deadline, which the journal knows by this name.
     Durable(Key),
     /// The timeout or the next try of a step that runs.
-    Volatile(LeafId),
+    Volatile(WaiterId),
 }
 
 impl Timers {
-    pub(super) fn load(&mut self, tape: &Tape) {
-        for entry in tape.timers() {
+    pub(super) fn load(&mut self, run_journal: &RunJournal) {
+        for entry in run_journal.timers() {
             self.set(entry);
         }
     }
@@ -55,8 +55,8 @@ impl State<'_> {
 
     fn is_due(&self, due: &Due) -> bool {
         match due {
-            Due::Durable(key) => self.tape.find(key.timer().as_str()).is_some(),
-            Due::Volatile(id) => self.leaves.get(*id).is_some(),
+            Due::Durable(key) => self.journal.find(key.timer().as_str()).is_some(),
+            Due::Volatile(id) => self.waiters.get(*id).is_some(),
         }
     }
 
@@ -76,8 +76,8 @@ impl State<'_> {
 
     /// Records that a sleep or a deadline has run out, unless it came too late.
     fn elapse(&mut self, key: &Key) {
-        let at = self.tape.find(key.timer().as_str());
-        let timer = at.and_then(|at| read(&self.tape.entry(at).value));
+        let at = self.journal.find(key.timer().as_str());
+        let timer = at.and_then(|at| read(&self.journal.entry(at).value));
         let mut generation = 1;
         let mut ends = key.clone();
         while let Some(kind) = self.recorded(&ends) {
@@ -100,38 +100,42 @@ impl State<'_> {
     }
 
     /// Wakes the step `id` at `at`; forgotten when the run ends.
-    pub(crate) fn wake_at(&mut self, at: UnixMillis, id: LeafId) {
+    pub(crate) fn wake_at(&mut self, at: UnixMillis, id: WaiterId) {
         self.timers.due.push(Reverse((at, Due::Volatile(id))));
     }
 
     /// When the question or sleep `id` runs out, if its clock has started.
     pub(crate) fn ends_at(&self, key: &Key) -> Option<UnixMillis> {
-        let at = self.tape.find(key.timer().as_str())?;
-        read(&self.tape.entry(at).value).map(|(_, end)| end)
+        let at = self.journal.find(key.timer().as_str())?;
+        read(&self.journal.entry(at).value).map(|(_, end)| end)
     }
 
     /// Starts the clock of a sleep or a deadline.
-    pub(super) fn arm(&mut self, id: LeafId) {
-        let Some(leaf) = self.leaves.get(id) else {
+    pub(super) fn arm(&mut self, id: WaiterId) {
+        let Some(waiter) = self.waiters.get(id) else {
             return;
         };
-        let Some(lasts) = leaf.lasts.filter(|_| leaf.stage == Stage::Open) else {
+        let Some(lasts) = waiter.lasts.filter(|_| waiter.stage == Stage::Open) else {
             return;
         };
-        let times = match leaf.wants {
+        let times = match waiter.wants {
             Kind::Answer => Times::Question,
             _ => Times::Sleep,
         };
-        let timer = leaf.key.timer();
+        let timer = waiter.key.timer();
         if self.has(&timer) {
             return;
         }
-        let value = write(times, self.now.after(lasts));
+        let value = write(times, self.now + lasts);
         self.record(None, Entry::new(timer, Kind::Timer, value));
     }
 
-    fn wake(&mut self, id: LeafId) {
-        if let Some(waker) = self.leaves.get_mut(id).and_then(|leaf| leaf.waker.take()) {
+    fn wake(&mut self, id: WaiterId) {
+        if let Some(waker) = self
+            .waiters
+            .get_mut(id)
+            .and_then(|waiter| waiter.waker.take())
+        {
             self.wakes.push(waker);
         }
     }
@@ -150,7 +154,7 @@ fn write(times: Times, end: UnixMillis) -> Bytes {
         Times::Question => b"q",
         Times::Sleep => b"s",
     });
-    put_number(&mut value, end.get());
+    put_time(&mut value, end);
     value.freeze()
 }
 
@@ -161,6 +165,5 @@ fn read(value: &[u8]) -> Option<(Times, UnixMillis)> {
         b's' => Times::Sleep,
         _ => return None,
     };
-    let (end, _) = read_number(rest).ok()?;
-    Some((times, UnixMillis::new(end)))
+    Some((times, read_time(rest).ok()?))
 }

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::flow_id::IdempotencyKey;
+use crate::idempotency::IdempotencyKey;
 use crate::key::Key;
 
 /// A compensation that waits for the flow to fail.

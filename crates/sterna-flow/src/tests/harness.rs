@@ -10,25 +10,24 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::sync::Notify;
 
+use super::FLOW;
 use super::interpret::{Eval, eval, read_answer};
 use super::oracle::{Event, Oracle};
 use super::program::Node;
 use super::rng::Rng;
 use super::world::World;
-use super::{FLOW, Mutant};
 use crate::journal::v1::read_number;
 use crate::{
-    Build, Driver, Engine, Entry, FlowId, Journal, Kind, Limits, OpenQuestion, Outcome, Run,
-    Settings, UnixMillis, Way,
+    BuildMatch, Driver, Engine, Entry, ExecutionMode, FlowId, Journal, Kind, Limits, OpenQuestion,
+    Outcome, Run, Settings, UnixMillis,
 };
 
 /// One program in one way of running.
 pub(super) struct Case<'p> {
     pub(super) program: &'p Node,
     pub(super) schedule: u64,
-    pub(super) way: Way,
+    pub(super) mode: ExecutionMode,
     pub(super) has_runtime: bool,
-    pub(super) mutant: Option<Mutant>,
 }
 
 /// What went wrong.
@@ -41,7 +40,7 @@ pub(super) struct Harness<'p> {
     pub(super) rng: Rng,
     pub(super) world: World,
     pub(super) engine: Arc<Engine>,
-    pub(super) now: u64,
+    pub(super) now: UnixMillis,
     /// Chances in percent, drawn once per case.
     pub(super) crash: u64,
     pub(super) shed: u64,
@@ -90,7 +89,7 @@ impl<'p> Harness<'p> {
             rng,
             world,
             engine: Arc::new(engine),
-            now: 1_000_000,
+            now: UnixMillis::new(1_000_000),
             waker: Waker::from(flag.clone()),
             flag,
         }
@@ -98,18 +97,16 @@ impl<'p> Harness<'p> {
 
     /// A run of the program, from `journal` on.
     pub(super) fn begin(&self, journal: Journal, round: u32) -> Driver<'p, Handler<'p>> {
-        let mut run = Run::new(self.engine.clone(), FlowId::new(FLOW))
-            .way(self.case.way)
-            .resume(journal, round, Build::Same);
-        if self.case.way == Way::Task {
+        let mut run = Run::new(self.engine.clone(), FlowId::from_bytes(FLOW))
+            .mode(self.case.mode)
+            .resume(journal, round, BuildMatch::Same);
+        if self.case.mode == ExecutionMode::Task {
             run = run.journaling(Arc::new(self.world.clone()));
         }
         let (world, program) = (self.world.clone(), self.case.program);
-        let driver = run.drive(move |cx| -> std::pin::Pin<Box<Handler<'p>>> {
+        run.drive(move |cx| -> std::pin::Pin<Box<Handler<'p>>> {
             Box::pin(async move { eval(&cx, &world, program, 0).await })
-        });
-        driver.shared.lock().mutant = self.case.mutant;
-        driver
+        })
     }
 
     pub(super) fn poll(
@@ -117,10 +114,7 @@ impl<'p> Harness<'p> {
         driver: &mut Driver<'p, Handler<'p>>,
     ) -> Poll<Outcome<u64, super::interpret::Stop>> {
         self.flag.woken.store(false, Ordering::Release);
-        driver.poll(
-            UnixMillis::new(self.now),
-            &mut Context::from_waker(&self.waker),
-        )
+        driver.poll(self.now, &mut Context::from_waker(&self.waker))
     }
 
     /// Whether to poll again at once, after letting a runtime go on.
@@ -135,12 +129,12 @@ impl<'p> Harness<'p> {
     /// Something happens outside: a body may go on, or time passes. Says whether
     /// there was anything.
     pub(super) fn outside(&mut self, driver: &Driver<'p, Handler<'p>>) -> bool {
-        let next = driver.next_wake().filter(|at| at.get() > self.now);
+        let next = driver.next_wake().filter(|at| *at > self.now);
         let waits = self.rng.chance(30);
         match next {
-            Some(at) if waits => self.now = at.get(),
+            Some(at) if waits => self.now = at,
             _ if self.world.open_gate(self.rng.next()) => {}
-            Some(at) => self.now = at.get(),
+            Some(at) => self.now = at,
             None => return false,
         }
         true

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::program::{Id, Joining, Node, Selecting, StepKind, StepNode};
 use super::rng::combine;
 use super::world::{World, wake_self};
-use crate::{Cx, Digest, Fingerprint, Key, Pin as Pinning, Question, Rejected, Retry};
+use crate::{Digest, Fingerprint, FlowCx, Key, Pin as Pinning, Question, Rejected, Retry};
 
 /// The program decided to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub(super) type Eval = Result<u64, Stop>;
 type Evaluation<'b> = Pin<Box<dyn Future<Output = Eval> + Send + 'b>>;
 
 pub(super) fn eval<'a: 'b, 'b>(
-    cx: &'b Cx<'a>,
+    cx: &'b FlowCx<'a>,
     world: &'b World,
     node: &'b Node,
     acc: u64,
@@ -39,7 +39,10 @@ pub(super) fn eval<'a: 'b, 'b>(
                 cx.sleep(&format!("z{id}"), lasts).await;
                 Ok(combine(acc, 2))
             }
-            Node::Now(id) => Ok(combine(acc, cx.now(&format!("n{id}")).await.get())),
+            Node::Now(id) => Ok(combine(
+                acc,
+                cx.now(&format!("n{id}")).await.get().unsigned_abs(),
+            )),
             Node::Checkpoint(id) => {
                 cx.checkpoint(&format!("c{id}")).await;
                 Ok(combine(acc, 3))
@@ -153,7 +156,7 @@ pub(super) fn eval<'a: 'b, 'b>(
     })
 }
 
-async fn join(cx: &Cx<'_>, world: &World, joining: Joining, arms: &[Node], acc: u64) -> Eval {
+async fn join(cx: &FlowCx<'_>, world: &World, joining: Joining, arms: &[Node], acc: u64) -> Eval {
     let evals: Vec<_> = arms.iter().map(|arm| eval(cx, world, arm, acc)).collect();
     let values = match joining {
         Joining::CxAll => cx.join_all(evals).await,
@@ -185,7 +188,7 @@ async fn join(cx: &Cx<'_>, world: &World, joining: Joining, arms: &[Node], acc: 
     Ok(total)
 }
 
-async fn ask(cx: &Cx<'_>, id: Id, patience: Option<u64>, acc: u64) -> u64 {
+async fn ask(cx: &FlowCx<'_>, id: Id, patience: Option<u64>, acc: u64) -> u64 {
     let asking = cx.ask(&format!("q{id}"), Words(words(id, acc)));
     let answer = match patience {
         None => asking.await,
@@ -197,13 +200,21 @@ async fn ask(cx: &Cx<'_>, id: Id, patience: Option<u64>, acc: u64) -> u64 {
     combine(acc, answer)
 }
 
-async fn run_step(cx: &Cx<'_>, world: &World, id: Id, step: StepNode, acc: u64) -> u64 {
+async fn run_step(cx: &FlowCx<'_>, world: &World, id: Id, step: StepNode, acc: u64) -> u64 {
     let name = format!("s{id}");
     let once = step.kind == StepKind::Once;
     let mut tried = 0;
     let body = |key| {
         tried += 1;
-        world.clone().work(key, step, once, tried <= step.fails)
+        let fails = tried <= step.fails;
+        let world = world.clone();
+        async move {
+            let result = world.clone().work(key, step, once, fails).await?;
+            if once {
+                world.made(result, acc);
+            }
+            Ok::<_, String>(result)
+        }
     };
     let pause = Duration::from_millis(step.pause);
     let retry = Retry::times(step.tries).backoff(pause, pause);
@@ -219,6 +230,9 @@ async fn run_step(cx: &Cx<'_>, world: &World, id: Id, step: StepNode, acc: u64) 
             running.timeout(timeout).await
         }
     };
+    if let (true, Ok(result)) = (once, &result) {
+        world.hand_out(*result, acc);
+    }
     combine(acc, result.unwrap_or(FAILED))
 }
 

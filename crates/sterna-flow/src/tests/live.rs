@@ -5,20 +5,20 @@ use std::task::Poll;
 
 use super::harness::{Case, Fault, Harness};
 use super::oracle::Event;
-use crate::{Asked, Entry, FlowId, Journal, Kind, OpenQuestion, UnixMillis, Way};
+use crate::{Asked, Entry, ExecutionMode, FlowId, Journal, Kind, OpenQuestion, UnixMillis};
 
 /// What outlives a worker: questions as they were put, answers as they came.
 #[derive(Default)]
 struct Desk {
     open: BTreeMap<String, OpenQuestion>,
     seen: BTreeMap<String, crate::Fingerprint>,
-    answers: Vec<(u64, String, bytes::Bytes)>,
+    answers: Vec<(UnixMillis, String, bytes::Bytes)>,
 }
 
 pub(super) async fn run(case: &Case<'_>) -> Result<(), Fault> {
     let mut harness = Harness::new(case);
     let mut desk = Desk::default();
-    if case.way == Way::Legacy {
+    if case.mode == ExecutionMode::Legacy {
         harness.crash = 0;
     }
     for life in 0..300 {
@@ -39,7 +39,7 @@ async fn one_life(
 ) -> Result<Option<Result<(), Fault>>, Fault> {
     let mut driver = harness.begin(stored(harness, desk)?, 0);
     for (at, key, answer) in desk.answers.clone() {
-        driver.answer(&key, answer, UnixMillis::new(at));
+        driver.answer(&key, answer, at);
     }
     if harness.cancelled {
         driver.remote().cancel();
@@ -70,7 +70,7 @@ async fn one_life(
             let log = log(harness, &driver);
             let open: Vec<_> = desk.open.values().cloned().collect();
             harness.check_questions(&open, &harness.oracle(&log))?;
-            if harness.case.way == Way::Task && harness.rng.chance(20) {
+            if harness.case.mode == ExecutionMode::Task && harness.rng.chance(20) {
                 return Ok(None);
             }
         }
@@ -80,7 +80,7 @@ async fn one_life(
         for key in keys {
             if harness.rng.chance(30) {
                 let answer = harness.answer();
-                if driver.answer(&key, answer.clone(), UnixMillis::new(harness.now)) {
+                if driver.answer(&key, answer.clone(), harness.now) {
                     desk.answers.push((harness.now, key.clone(), answer));
                     desk.open.remove(&key);
                     answered = true;
@@ -98,7 +98,7 @@ async fn one_life(
 /// The journal that a new worker finds.
 fn stored(harness: &Harness<'_>, desk: &Desk) -> Result<Journal, Fault> {
     let entries = harness.world.stored();
-    let flow = FlowId::new(super::FLOW);
+    let flow = FlowId::from_bytes(super::FLOW);
     let steps = entries
         .iter()
         .filter(|entry| matches!(entry.kind(), Kind::Step | Kind::Once));
@@ -116,8 +116,8 @@ fn log(
     driver: &crate::Driver<'_, dyn Future<Output = super::interpret::Eval> + Send + '_>,
 ) -> Vec<Event> {
     let event = |entry: &Entry| harness.event(entry);
-    match harness.case.way {
-        Way::Task => harness.world.stored().iter().map(event).collect(),
+    match harness.case.mode {
+        ExecutionMode::Task => harness.world.stored().iter().map(event).collect(),
         _ => driver.journal().entries().iter().map(event).collect(),
     }
 }

@@ -78,7 +78,7 @@ impl<'p> Oracle<'p> {
 /// A node in progress.
 enum Sim<'p> {
     Done(Eval),
-    Leaf(Leaf),
+    Waiter(Waiter),
     Seq {
         rest: std::vec::IntoIter<&'p Node>,
         now: Box<Self>,
@@ -124,7 +124,7 @@ enum Receiver<'p> {
     Running(Box<Sim<'p>>),
 }
 
-struct Leaf {
+struct Waiter {
     key: String,
     generation: u32,
     kind: Kind,
@@ -134,8 +134,8 @@ struct Leaf {
 
 impl<'p> Sim<'p> {
     fn start(node: &'p Node, acc: u64, scope: &str, names: &mut Names) -> Self {
-        let leaf = |names: &mut Names, name: String, kind, words| {
-            Self::Leaf(Leaf {
+        let waiter = |names: &mut Names, name: String, kind, words| {
+            Self::Waiter(Waiter {
                 key: names.take(scope, &name),
                 generation: 1,
                 kind,
@@ -147,11 +147,13 @@ impl<'p> Sim<'p> {
             Node::Pure => Self::Done(Ok(combine(acc, 1))),
             Node::Yield(_) => Self::Done(Ok(acc)),
             Node::Fail => Self::Done(Err(Stop)),
-            Node::Ask(id, _) => leaf(names, format!("q{id}"), Kind::Answer, Some(words(*id, acc))),
-            Node::Step(id, _) => leaf(names, format!("s{id}"), Kind::Step, None),
-            Node::Sleep(id, _) => leaf(names, format!("z{id}"), Kind::Elapsed, None),
-            Node::Now(id) => leaf(names, format!("n{id}"), Kind::Now, None),
-            Node::Checkpoint(id) => leaf(names, format!("c{id}"), Kind::Checkpoint, None),
+            Node::Ask(id, _) => {
+                waiter(names, format!("q{id}"), Kind::Answer, Some(words(*id, acc)))
+            }
+            Node::Step(id, _) => waiter(names, format!("s{id}"), Kind::Step, None),
+            Node::Sleep(id, _) => waiter(names, format!("z{id}"), Kind::Elapsed, None),
+            Node::Now(id) => waiter(names, format!("n{id}"), Kind::Now, None),
+            Node::Checkpoint(id) => waiter(names, format!("c{id}"), Kind::Checkpoint, None),
             Node::Random(id) => Self::Done(Ok(combine(acc, random(scope, *id, names)))),
             Node::Undo(id) => {
                 names.undos.push(Key::new(&format!("u{id}")));
@@ -242,7 +244,7 @@ impl<'p> Sim<'p> {
     fn settle(&mut self, names: &mut Names) {
         loop {
             let next = match self {
-                Self::Done(_) | Self::Leaf(_) => return,
+                Self::Done(_) | Self::Waiter(_) => return,
                 Self::Seq { rest, now, scope } => match now.result() {
                     None => return,
                     Some(Err(stop)) => Self::Done(Err(stop)),
@@ -347,8 +349,8 @@ impl<'p> Sim<'p> {
     fn feed(&mut self, event: &Event, names: &mut Names) {
         match self {
             Self::Done(_) => return,
-            Self::Leaf(leaf) => {
-                if let Some(result) = leaf.feed(event) {
+            Self::Waiter(waiter) => {
+                if let Some(result) = waiter.feed(event) {
                     *self = Self::Done(Ok(result));
                 }
                 return;
@@ -407,7 +409,7 @@ impl<'p> Sim<'p> {
     fn waits_for(&self, event: &Event) -> bool {
         match self {
             Self::Done(_) => false,
-            Self::Leaf(leaf) => leaf.may_want(event),
+            Self::Waiter(waiter) => waiter.may_want(event),
             Self::Seq { now, .. } => now.waits_for(event),
             Self::If { condition, .. } => condition.waits_for(event),
             Self::Join { arms, .. } | Self::Unordered { arms, .. } => {
@@ -430,9 +432,9 @@ impl<'p> Sim<'p> {
     fn questions(&self, out: &mut BTreeMap<String, String>) {
         match self {
             Self::Done(_) => {}
-            Self::Leaf(leaf) => {
-                if let Some(words) = &leaf.words {
-                    out.insert(leaf.wire(), words.clone());
+            Self::Waiter(waiter) => {
+                if let Some(words) = &waiter.words {
+                    out.insert(waiter.wire(), words.clone());
                 }
             }
             Self::Seq { now, .. } => now.questions(out),
@@ -469,7 +471,7 @@ impl<'p> Sim<'p> {
     }
 }
 
-impl Leaf {
+impl Waiter {
     fn wire(&self) -> String {
         match self.generation {
             1 => self.key.clone(),
@@ -535,5 +537,5 @@ fn fold(acc: u64, results: Vec<Eval>) -> Eval {
 fn random(scope: &str, id: Id, names: &mut Names) -> u64 {
     let key = names.take(scope, &format!("r{id}?"));
     let digest = std::sync::Arc::new(super::sha256);
-    Random::derive(digest, &FlowId::new(super::FLOW), &Key::new(&key)).number()
+    Random::derive(digest, &FlowId::from_bytes(super::FLOW), &Key::new(&key)).number()
 }

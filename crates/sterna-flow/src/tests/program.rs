@@ -12,7 +12,7 @@ pub(super) enum Node {
     Dropped(Box<Self>, bool),
     Fail,
     If(Box<Self>, Box<Self>, Box<Self>),
-    /// Several at once: `tokio::join!`, `join_all`, `Cx::join_all`.
+    /// Several at once: `tokio::join!`, `join_all`, `FlowCx::join_all`.
     Join(Joining, Vec<Self>),
     Loop(usize, Box<Self>),
     Memo(Id, Box<Self>),
@@ -114,7 +114,7 @@ impl Maker<'_> {
 
     fn node(&mut self, size: usize, place: Place) -> Node {
         if size <= 1 {
-            return self.leaf(place);
+            return self.waiter(place);
         }
         let inner = match place {
             Place::InMemo => Place::InMemo,
@@ -183,7 +183,7 @@ impl Maker<'_> {
         }
     }
 
-    fn leaf(&mut self, place: Place) -> Node {
+    fn waiter(&mut self, place: Place) -> Node {
         match self.rng.below(40) {
             0..17 => {
                 let patience = self.rng.chance(10).then(|| 1 + self.rng.below(2000) as u64);
@@ -282,6 +282,36 @@ impl Node {
             _ => true,
         };
         sound && self.children().into_iter().all(Self::is_sound)
+    }
+
+    /// The same with nothing in it but answers and effects that happen at most
+    /// once: what such a program does follows from its answers alone.
+    pub(super) fn of_answers_and_effects(&self) -> Self {
+        let all = |arms: &[Self]| arms.iter().map(Self::of_answers_and_effects).collect();
+        let one = |node: &Self| Box::new(node.of_answers_and_effects());
+        match self {
+            Self::Ask(id, _) => Self::Ask(*id, None),
+            Self::Step(id, step) => {
+                let mut step = *step;
+                step.kind = StepKind::Once;
+                (step.tries, step.timeout) = (1, None);
+                Self::Step(*id, step)
+            }
+            Self::Join(_, arms) | Self::Unordered(arms) | Self::Race(_, arms) => {
+                Self::Join(Joining::CxAll, all(arms))
+            }
+            Self::Select(_, a, b) => Self::Join(Joining::Tokio, vec![*one(a), *one(b)]),
+            Self::Seq(items) => Self::Seq(all(items)),
+            Self::If(a, b, c) => Self::If(one(a), one(b), one(c)),
+            Self::Loop(times, body) => Self::Loop(*times, one(body)),
+            Self::Scope(id, body) => Self::Scope(*id, one(body)),
+            Self::Memo(id, body) => Self::Memo(*id, one(body)),
+            Self::Prefetch(a, b) => Self::Prefetch(one(a), one(b)),
+            Self::Channel(a, b) => Self::Channel(one(a), one(b)),
+            Self::Random(id) => Self::Random(*id),
+            Self::Yield(count) => Self::Yield(*count),
+            _ => Self::Pure,
+        }
     }
 
     /// Smaller programs that are like this one.

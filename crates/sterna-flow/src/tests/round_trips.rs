@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::task::Poll;
+use std::time::Duration;
 
 use super::harness::{Case, Fault, Harness};
 use super::oracle::Event;
-use crate::{Journal, Kind, Limits, Outcome, Suspended, UnixMillis};
+use crate::journal::v1::read_time;
+use crate::{Error, Journal, Kind, Limits, Outcome, Suspended, UnixMillis};
 
 pub(super) async fn run(case: &Case<'_>) -> Result<(), Fault> {
     let mut harness = Harness::new(case);
@@ -18,16 +20,25 @@ pub(super) async fn run(case: &Case<'_>) -> Result<(), Fault> {
     let mut answers = Vec::new();
     let mut deadlines = BTreeMap::new();
     let mut round = 0;
+    let mut first_try = None;
+    let mut came_too_late = false;
     for _ in 0..3_000 {
-        harness.now += harness.rng.below(500) as u64;
+        let later = Duration::from_millis(harness.rng.below(500) as u64);
+        harness.now = harness.now + later;
+        let now = harness.now;
+        came_too_late |= runs_out(&journal, first_try.unwrap_or(now), now);
         let Some((outcome, news)) =
             one_run(&mut harness, &journal, round, &answers, &deadlines).await?
         else {
+            first_try.get_or_insert(now);
             continue;
         };
         log.extend(news);
         harness.check_world()?;
         match outcome {
+            // The effect was begun under an answer that lost against a clock, since a
+            // request came again too late, in this round or in one before.
+            Outcome::Stopped(Error::OtherAnswers { .. }) if came_too_late => return Ok(()),
             Outcome::Suspended(suspended) => {
                 let oracle = harness.oracle(&log);
                 harness.check_questions(&suspended.questions, &oracle)?;
@@ -53,7 +64,8 @@ pub(super) async fn run(case: &Case<'_>) -> Result<(), Fault> {
             }
             end => return harness.check_end(&end, &log),
         }
-        let flow = crate::FlowId::new(super::FLOW);
+        first_try = None;
+        let flow = crate::FlowId::from_bytes(super::FLOW);
         let steps = journal.entries().iter();
         harness.world.keep(
             &flow,
@@ -63,7 +75,16 @@ pub(super) async fn run(case: &Case<'_>) -> Result<(), Fault> {
     Err("does not end".to_owned())
 }
 
-type End = (Outcome<u64, super::interpret::Stop>, Vec<Event>);
+/// Whether a clock of `journal` runs out after `from` and not after `to`.
+fn runs_out(journal: &Journal, from: UnixMillis, to: UnixMillis) -> bool {
+    let timers = journal.entries().iter();
+    let mut ends = timers
+        .filter(|entry| entry.kind() == Kind::Timer)
+        .filter_map(|entry| read_time(entry.value().get(1..)?).ok());
+    ends.any(|end| from < end && end <= to)
+}
+
+type Ended = (Outcome<u64, super::interpret::Stop>, Vec<Event>);
 
 /// One request. None if the server crashed in the middle.
 async fn one_run(
@@ -72,9 +93,9 @@ async fn one_run(
     round: u32,
     answers: &[(String, bytes::Bytes)],
     deadlines: &BTreeMap<String, UnixMillis>,
-) -> Result<Option<End>, Fault> {
+) -> Result<Option<Ended>, Fault> {
     let mut driver = harness.begin(journal.clone(), round);
-    let now = UnixMillis::new(harness.now);
+    let now = harness.now;
     for (key, answer) in answers {
         let counts = driver.answer(key, answer.clone(), now);
         if counts && deadlines.get(key).is_some_and(|deadline| *deadline <= now) {

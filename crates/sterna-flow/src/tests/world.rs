@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::program::{BodyKind, StepNode};
 use super::rng::mix;
 use crate::{
-    Blobs, BoxFuture, Claim, Entry, FlowId, IdempotencyKey, Journaling, Key, Ledger, PlugError,
+    BackendError, Blobs, BoxFuture, Claim, Entry, FlowId, IdempotencyKey, JournalSink, Key, Ledger,
 };
 
 /// Everything outside a handler. Outlives crashes.
@@ -29,7 +29,11 @@ struct Inner {
     next_gate: u64,
     faults: Vec<String>,
     undone: Vec<Key>,
-    ledger: HashMap<String, Option<Bytes>>,
+    /// Effects that were claimed: under which answers, and their result.
+    ledger: HashMap<String, (Bytes, Option<Bytes>)>,
+    /// What led to each result of an effect.
+    made_from: HashMap<u64, u64>,
+    checks_paths: bool,
     blobs: HashMap<Bytes, Bytes>,
     stored: Vec<Entry>,
     has_runtime: bool,
@@ -144,6 +148,30 @@ impl World {
         }))
     }
 
+    /// Notes that `result` was made from `path`, a digest of all that led there.
+    pub(super) fn made(&self, result: u64, path: u64) {
+        self.with(|inner| inner.made_from.insert(result, path));
+    }
+
+    /// A handler that came by `path` gets `result`.
+    pub(super) fn hand_out(&self, result: u64, path: u64) {
+        self.with(|inner| {
+            let made_from = inner.made_from.get(&result).copied();
+            if inner.checks_paths && made_from != Some(path) {
+                let fault = format!("a result of {made_from:?} reached {path}");
+                inner.faults.push(fault);
+            }
+        });
+    }
+
+    /// From here on a result that reaches another path than its own is a fault.
+    ///
+    /// Only for programs in which everything that a path depends on is an
+    /// answer or an effect.
+    pub(super) fn check_paths(&self) {
+        self.with(|inner| inner.checks_paths = true);
+    }
+
     async fn wait_at_gate(&self) {
         let id = self.with(|inner| {
             inner.next_gate += 1;
@@ -190,8 +218,8 @@ pub(super) async fn wake_self(mut count: u32) {
     .await;
 }
 
-impl Journaling for World {
-    fn append(&self, entries: Vec<Entry>) -> BoxFuture<Result<(), PlugError>> {
+impl JournalSink for World {
+    fn append(&self, entries: Vec<Entry>) -> BoxFuture<Result<(), BackendError>> {
         let world = self.clone();
         let slowly = self.with(|inner| inner.writes_slowly);
         Box::pin(async move {
@@ -208,31 +236,41 @@ impl Journaling for World {
 }
 
 impl Ledger for World {
-    fn claim(&self, _: &FlowId, key: &Key) -> BoxFuture<Result<Claim, PlugError>> {
+    fn claim(
+        &self,
+        _: &FlowId,
+        key: &Key,
+        answers: Bytes,
+    ) -> BoxFuture<Result<Claim, BackendError>> {
         let claim = self.with(|inner| match inner.ledger.get(key.as_str()) {
             None => {
-                inner.ledger.insert(key.to_string(), None);
+                inner.ledger.insert(key.to_string(), (answers, None));
                 Claim::Fresh
             }
-            Some(None) => Claim::Taken,
-            Some(Some(result)) => Claim::Done(result.clone()),
+            Some((answers, None)) => Claim::Taken {
+                answers: answers.clone(),
+            },
+            Some((answers, Some(result))) => Claim::Done {
+                result: result.clone(),
+                answers: answers.clone(),
+            },
         });
         Box::pin(async { Ok(claim) })
     }
 
-    fn settle(&self, _: &FlowId, key: &Key, result: Bytes) -> BoxFuture<Result<(), PlugError>> {
+    fn settle(&self, _: &FlowId, key: &Key, result: Bytes) -> BoxFuture<Result<(), BackendError>> {
         let world = self.clone();
         let key = key.to_string();
         Box::pin(async move {
             wake_self(1).await;
-            world.with(|inner| inner.ledger.insert(key, Some(result)));
+            world.with(|inner| inner.ledger.entry(key).or_default().1 = Some(result));
             Ok(())
         })
     }
 }
 
 impl Blobs for World {
-    fn put(&self, _: &FlowId, key: &Key, value: Bytes) -> BoxFuture<Result<Bytes, PlugError>> {
+    fn put(&self, _: &FlowId, key: &Key, value: Bytes) -> BoxFuture<Result<Bytes, BackendError>> {
         let world = self.clone();
         let key = key.to_string();
         Box::pin(async move {
@@ -246,11 +284,11 @@ impl Blobs for World {
         })
     }
 
-    fn get(&self, reference: Bytes) -> BoxFuture<Result<Bytes, PlugError>> {
+    fn get(&self, reference: Bytes) -> BoxFuture<Result<Bytes, BackendError>> {
         let world = self.clone();
         Box::pin(async move {
             wake_self(1).await;
-            world.blob(&reference).ok_or(PlugError::Missing)
+            world.blob(&reference).ok_or(BackendError::Missing)
         })
     }
 }

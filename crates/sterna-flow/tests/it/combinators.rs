@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use sterna_flow::{Cx, Outcome};
+use sterna_flow::{FlowCx, Outcome};
 use tokio::sync::oneshot;
 
 use crate::kit::{Count, Flow, Reply, text};
 
 #[tokio::test(start_paused = true)]
 async fn one_thing_after_the_other() {
-    async fn deploy(cx: Cx<'_>, count: Count) -> Reply {
+    async fn deploy(cx: FlowCx<'_>, count: Count) -> Reply {
         let plan = cx.step("plan", || count.work("plan A")).await?;
         let ok = cx.ask("approval", text(format!("Deploy {plan}?"))).await;
         let id = cx.step("apply", || count.work("id 1")).await?;
@@ -30,7 +30,7 @@ async fn one_thing_after_the_other() {
 
 #[tokio::test(start_paused = true)]
 async fn joined_questions_are_asked_together_and_missing_ones_again() {
-    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+    async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         let (owner, reason, plan) = tokio::join!(
             cx.ask("owner", text("Who?")),
             cx.ask("reason", text("Why?")),
@@ -55,7 +55,7 @@ async fn joined_questions_are_asked_together_and_missing_ones_again() {
 
 #[tokio::test(start_paused = true)]
 async fn an_unbiased_select_has_the_same_winner_in_every_replay() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let winner = tokio::select! {
             a = cx.ask("a", text("a?")) => a,
             b = cx.ask("b", text("b?")) => b,
@@ -79,7 +79,7 @@ async fn an_unbiased_select_has_the_same_winner_in_every_replay() {
 
 #[tokio::test(start_paused = true)]
 async fn a_step_that_beats_a_question_has_beaten_it_for_good() {
-    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+    async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         let first = tokio::select! {
             answer = cx.ask("question", text("?")) => answer,
             result = cx.step("quick", || count.work("quick")) => result?,
@@ -99,7 +99,7 @@ async fn a_step_that_beats_a_question_has_beaten_it_for_good() {
 
 #[tokio::test(start_paused = true)]
 async fn futures_unordered_gives_answers_in_the_order_they_came() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let mut asking: FuturesUnordered<_> = ["a", "b", "c"]
             .into_iter()
             .map(|name| cx.ask(name, text(name)))
@@ -120,7 +120,7 @@ async fn futures_unordered_gives_answers_in_the_order_they_came() {
 
 #[tokio::test(start_paused = true)]
 async fn forty_questions_at_once() {
-    async fn handler(cx: Cx<'_>, ours: bool) -> Reply {
+    async fn handler(cx: FlowCx<'_>, ours: bool) -> Reply {
         let asking = (0..40).map(|row| cx.scope(row).ask("fix", text("?")));
         let answers = match ours {
             true => cx.join_all(asking).await,
@@ -144,7 +144,7 @@ async fn forty_questions_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_timeout_of_tokio_begins_anew_in_every_round_and_is_reported() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let minute = Duration::from_secs(60);
         let asked = tokio::time::timeout(minute, cx.ask("a", text("a?"))).await;
         Ok(asked.unwrap_or_else(|_| "too late".to_owned()))
@@ -159,7 +159,7 @@ async fn a_timeout_of_tokio_begins_anew_in_every_round_and_is_reported() {
 
 #[tokio::test(start_paused = true)]
 async fn a_handler_that_yields_gets_its_turn_again() {
-    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+    async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         for _ in 0..1000 {
             tokio::task::yield_now().await;
         }
@@ -187,7 +187,7 @@ async fn a_handler_that_yields_gets_its_turn_again() {
 
 #[tokio::test(start_paused = true)]
 async fn branches_may_talk_to_each_other() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let (sender, receiver) = oneshot::channel();
         let (sent, heard) = tokio::join!(
             async {
@@ -212,7 +212,7 @@ async fn branches_may_talk_to_each_other() {
 
 #[tokio::test(start_paused = true)]
 async fn futures_dropped_before_and_after_their_first_poll_leave_nothing_behind() {
-    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+    async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         drop(cx.ask("unpolled", text("?")));
         drop(cx.step("unpolled-step", || count.work("x")));
         let mut polled = cx.ask("polled", text("?"));
@@ -234,7 +234,7 @@ async fn futures_dropped_before_and_after_their_first_poll_leave_nothing_behind(
     // another way: here it is the second run that answers first.
     let mut driver = flow
         .run()
-        .way(sterna_flow::Way::Legacy)
+        .mode(sterna_flow::ExecutionMode::Legacy)
         .drive(|cx| Box::pin(handler(cx, count.clone())));
     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
     while driver.changes().opened.is_empty() {
@@ -257,7 +257,7 @@ async fn futures_dropped_before_and_after_their_first_poll_leave_nothing_behind(
 
 #[tokio::test(start_paused = true)]
 async fn a_question_can_be_put_early_and_awaited_late() {
-    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+    async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         let mut early = cx.ask("early", text("early?"));
         assert!(futures::poll!(&mut early).is_pending());
         let other = cx.ask("other", text("other?")).await;
@@ -275,7 +275,7 @@ async fn a_question_can_be_put_early_and_awaited_late() {
 
 #[tokio::test(start_paused = true)]
 async fn a_handler_whose_tokio_budget_is_spent_is_not_taken_for_one_at_rest() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
         for number in 0..500 {
             sender.send(number).ok();

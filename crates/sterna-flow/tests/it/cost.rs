@@ -7,7 +7,8 @@ use std::task::{Context, Poll, Waker};
 
 use allocation_counter::measure;
 use sterna_flow::{
-    Build, Cx, Engine, FlowId, Journal, Limits, Opaque, Outcome, Run, StepError, UnixMillis,
+    BuildMatch, Engine, FlowCx, FlowId, Journal, Limits, Opaque, Outcome, Run, StepError,
+    UnixMillis,
 };
 
 use crate::kit::{settings, sha256};
@@ -15,7 +16,7 @@ use crate::kit::{settings, sha256};
 /// Its future in a box, what it shares with its driver, and its waker.
 #[test]
 fn a_handler_that_asks_nothing_takes_three_allocations() {
-    async fn echo(_cx: Cx<'_>, number: u64) -> Result<u64, Infallible> {
+    async fn echo(_cx: FlowCx<'_>, number: u64) -> Result<u64, Infallible> {
         ready(Ok(number)).await
     }
     let engine = engine();
@@ -49,13 +50,13 @@ fn replay(steps: usize) -> u64 {
     let bytes = suspend(Run::new(engine.clone(), FLOW), steps).encode();
     let cost = measure(|| {
         let journal = Journal::decode(bytes.clone(), &engine_limits()).unwrap();
-        let run = Run::new(engine.clone(), FLOW).resume(journal, 1, Build::Same);
+        let run = Run::new(engine.clone(), FLOW).resume(journal, 1, BuildMatch::Same);
         suspend(run, steps);
     });
     cost.count_total
 }
 
-async fn handler(cx: Cx<'_>, steps: usize) -> Result<(), StepError> {
+async fn handler(cx: FlowCx<'_>, steps: usize) -> Result<(), StepError> {
     const NAMES: [&str; 5] = ["plan", "region", "image", "row", "price"];
     for step in 0..steps {
         let name = NAMES[step % NAMES.len()];
@@ -88,5 +89,5 @@ fn engine_limits() -> Limits {
     limits
 }
 
-const FLOW: FlowId = FlowId::new([7; 16]);
+const FLOW: FlowId = FlowId::from_bytes([7; 16]);
 const NOW: UnixMillis = UnixMillis::new(1_800_000_000_000);

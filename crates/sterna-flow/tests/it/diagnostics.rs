@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
-use sterna_flow::{Build, Cx};
+use sterna_flow::{BuildMatch, FlowCx};
 
 use crate::kit::{Count, Flow, Reply, text};
 
@@ -26,7 +26,7 @@ fn check(said: &str, expected: Expect) {
 
 #[tokio::test(start_paused = true)]
 async fn one_name_in_progress_twice_names_both_places() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let (a, b) = tokio::join!(cx.ask("row", text("1?")), cx.ask("row", text("2?")));
         Ok(format!("{a} {b}"))
     }
@@ -41,7 +41,7 @@ async fn one_name_in_progress_twice_names_both_places() {
 
 #[tokio::test(start_paused = true)]
 async fn a_name_is_free_again_when_its_future_has_ended() {
-    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+    async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         let mut first = Box::pin(cx.step("x", || count.work("1")));
         let first_result = (&mut first).await?;
         // The future is still there, but it has ended.
@@ -55,19 +55,19 @@ async fn a_name_is_free_again_when_its_future_has_ended() {
 
 #[tokio::test(start_paused = true)]
 async fn the_context_is_of_no_use_inside_a_step() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let inner = &cx;
         let step = cx.step("outer", || async move {
             Ok::<_, String>(inner.ask("inner", text("?")).await)
         });
         Ok(step.await?)
     }
-    async fn awaited_inside(cx: Cx<'_>, (): ()) -> Reply {
+    async fn awaited_inside(cx: FlowCx<'_>, (): ()) -> Reply {
         let question = cx.ask("inner", text("?"));
         let step = cx.step("outer", || async move { Ok::<_, String>(question.await) });
         Ok(step.await?)
     }
-    async fn random_inside(cx: Cx<'_>, (): ()) -> Reply {
+    async fn random_inside(cx: FlowCx<'_>, (): ()) -> Reply {
         let inner = &cx;
         let step = cx.step("outer", || async move {
             Ok::<_, String>(inner.uuid("inner").to_string())
@@ -83,7 +83,7 @@ async fn the_context_is_of_no_use_inside_a_step() {
 
 #[tokio::test(start_paused = true)]
 async fn a_question_that_changes_by_itself_is_reported() {
-    async fn handler(cx: Cx<'_>, time: u32) -> Reply {
+    async fn handler(cx: FlowCx<'_>, time: u32) -> Reply {
         Ok(cx.ask("ok", text(format!("Deploy at {time}?"))).await)
     }
     let mut flow = Flow::new();
@@ -107,14 +107,14 @@ async fn a_question_that_changes_by_itself_is_reported() {
     // Another build may have other words.
     let mut flow = Flow::new();
     flow.request(&[], handler, 1).await;
-    flow.build = Build::Other;
+    flow.build = BuildMatch::Other;
     flow.request(&[("ok", "yes")], handler, 2).await;
     assert!(flow.diagnostics.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_foreign_await_beside_a_question_is_reported_with_its_place() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let (answer, ()) = tokio::join!(
             cx.ask("ok", text("Ok?")),
             tokio::time::sleep(Duration::from_secs(60)),
@@ -133,11 +133,11 @@ async fn a_foreign_await_beside_a_question_is_reported_with_its_place() {
 
 #[tokio::test(start_paused = true)]
 async fn a_handler_that_nothing_can_wake_is_stopped() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         drop(cx);
         std::future::pending().await
     }
-    async fn once_curious(cx: Cx<'_>, (): ()) -> Reply {
+    async fn once_curious(cx: FlowCx<'_>, (): ()) -> Reply {
         tokio::select! {
             biased;
             () = cx.cancelled() => {}
@@ -154,7 +154,7 @@ async fn a_handler_that_nothing_can_wake_is_stopped() {
 
 #[tokio::test(start_paused = true)]
 async fn names_must_be_names() {
-    async fn handler(cx: Cx<'_>, name: String) -> Reply {
+    async fn handler(cx: FlowCx<'_>, name: String) -> Reply {
         Ok(cx.ask(&name, text("?")).await)
     }
     let said = Flow::new().request(&[], handler, String::new()).await;
@@ -170,7 +170,7 @@ async fn names_must_be_names() {
 
 #[tokio::test(start_paused = true)]
 async fn a_destructor_that_panics_does_not_stop_a_suspension() {
-    struct Guard<'a>(Cx<'a>);
+    struct Guard<'a>(FlowCx<'a>);
     impl Drop for Guard<'_> {
         fn drop(&mut self) {
             // Whatever is done here comes too late to change anything.
@@ -179,7 +179,7 @@ async fn a_destructor_that_panics_does_not_stop_a_suspension() {
             assert!(std::hint::black_box(false), "guard");
         }
     }
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let guard = Guard(cx);
         Ok(guard.0.ask("ok", text("Ok?")).await)
     }
@@ -191,7 +191,7 @@ async fn a_destructor_that_panics_does_not_stop_a_suspension() {
 
 #[tokio::test(start_paused = true)]
 async fn errors_cannot_be_hidden_by_the_handler() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         // A combinator that never polls the offender again.
         let twice = || async { tokio::join!(cx.ask("x", text("1")), cx.ask("x", text("2"))) };
         tokio::select! {
@@ -207,7 +207,7 @@ async fn errors_cannot_be_hidden_by_the_handler() {
 
 #[tokio::test(start_paused = true)]
 async fn a_log_names_what_a_handler_waits_for() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let none = || async { Ok::<_, String>(()) };
         let second = Duration::from_secs(1);
         let within = cx.ask("within", text("secret")).deadline(second);
@@ -232,7 +232,7 @@ async fn a_log_names_what_a_handler_waits_for() {
     check(
         &said,
         expect![[r#"
-        done: Cx { scope: Some("inner"), .. }
+        done: FlowCx { scope: Some("inner"), .. }
         Ask(ask)
         Ask(within)
         Step(step)
@@ -251,7 +251,7 @@ async fn a_log_shows_no_secret_of_an_engine_or_a_run() {
     let flow = Flow::new();
     let said = format!("{:?}", flow.run().principal("ada"));
     assert!(
-        said.starts_with("Run { way: RoundTrips, round: 0,"),
+        said.starts_with("Run { mode: RoundTrips, round: 0,"),
         "{said}"
     );
     assert!(!said.contains("ada"), "{said}");

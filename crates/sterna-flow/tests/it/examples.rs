@@ -1,6 +1,6 @@
 //! The conversations of SEP-2322, and the loop that everybody writes.
 
-use sterna_flow::Cx;
+use sterna_flow::FlowCx;
 
 use crate::kit::{Count, Flow, Reply, text};
 
@@ -8,7 +8,7 @@ use crate::kit::{Count, Flow, Reply, text};
 /// bug it duplicates. Every rule depends on the answer before it.
 #[tokio::test(start_paused = true)]
 async fn rules_of_a_work_item_lead_from_one_question_to_the_next() {
-    async fn update_work_item(cx: Cx<'_>, (bug, count): (u32, Count)) -> Reply {
+    async fn update_work_item(cx: FlowCx<'_>, (bug, count): (u32, Count)) -> Reply {
         let question = format!("How was bug #{bug} resolved?");
         let resolution = cx.ask("resolution", text(question)).await;
         let mut change = format!("Bug #{bug} resolved as {resolution}");
@@ -45,7 +45,7 @@ async fn rules_of_a_work_item_lead_from_one_question_to_the_next() {
 
 #[tokio::test(start_paused = true)]
 async fn a_loop_asks_about_each_row() {
-    async fn import(cx: Cx<'_>, (rows, count): (Vec<&'static str>, Count)) -> Reply {
+    async fn import(cx: FlowCx<'_>, (rows, count): (Vec<&'static str>, Count)) -> Reply {
         let mut report = Vec::new();
         for row in rows {
             let answer = cx.ask("fix", text(format!("Fix {row}?"))).await;
@@ -72,7 +72,7 @@ async fn a_loop_asks_about_each_row() {
 
 #[tokio::test(start_paused = true)]
 async fn all_rows_at_once_take_one_round() {
-    async fn import(cx: Cx<'_>, (rows, count): (Vec<&'static str>, Count)) -> Reply {
+    async fn import(cx: FlowCx<'_>, (rows, count): (Vec<&'static str>, Count)) -> Reply {
         let report = cx.join_all(rows.iter().map(|row| {
             let (cx, count) = (cx.scope(row), &count);
             async move {

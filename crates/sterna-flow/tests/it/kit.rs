@@ -10,8 +10,8 @@ use std::task::{Poll, ready};
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 use sterna_flow::{
-    Build, Cx, Diagnostic, Digest, Driver, Engine, Fingerprint, FlowId, Handler, Journal, Limits,
-    Outcome, Pin as Pinning, Question, Rejected, Run, Settings, UnixMillis,
+    BuildMatch, Diagnostic, Digest, Driver, Engine, Fingerprint, FlowCx, FlowId, Handler, Journal,
+    Limits, Outcome, Pin as Pinning, Question, Rejected, Run, Settings, UnixMillis,
 };
 use tokio::time::{Instant, sleep_until};
 
@@ -22,7 +22,7 @@ pub(crate) struct Flow {
     pub(crate) engine: Engine,
     pub(crate) journal: Journal,
     pub(crate) round: u32,
-    pub(crate) build: Build,
+    pub(crate) build: BuildMatch,
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) shedding: bool,
     epoch: Instant,
@@ -38,7 +38,7 @@ impl Flow {
             engine,
             journal: Journal::new(),
             round: 0,
-            build: Build::Same,
+            build: BuildMatch::Same,
             diagnostics: Vec::new(),
             shedding: false,
             epoch: Instant::now(),
@@ -53,7 +53,7 @@ impl Flow {
         args: A,
     ) -> String
     where
-        H: for<'a> Handler<'a, Cx<'a>, A, Output = Reply>,
+        H: for<'a> Handler<'a, FlowCx<'a>, A, Output = Reply>,
     {
         let mut driver = self.run().drive(|cx| Box::pin(handler.call(cx, args)));
         for (key, answer) in answers {
@@ -71,12 +71,12 @@ impl Flow {
     pub(crate) fn run(&self) -> Run {
         let limits = Limits::default();
         let journal = Journal::decode(self.journal.encode(), &limits).unwrap();
-        Run::new(Arc::new(self.engine.clone()), FlowId::new([7; 16]))
+        Run::new(Arc::new(self.engine.clone()), FlowId::from_bytes([7; 16]))
             .resume(journal, self.round, self.build)
     }
 
     pub(crate) fn now(&self) -> UnixMillis {
-        UnixMillis::new(1_000_000).after(self.epoch.elapsed())
+        UnixMillis::new(1_000_000) + self.epoch.elapsed()
     }
 
     /// Polls as a server would: when woken, and when the driver asks to be.
@@ -107,9 +107,7 @@ impl Flow {
                 let Some(next) = driver.next_wake() else {
                     return Poll::Pending;
                 };
-                timer
-                    .as_mut()
-                    .reset(Instant::now() + self.now().until(next));
+                timer.as_mut().reset(Instant::now() + (next - self.now()));
                 ready!(timer.as_mut().poll(cx));
             }
         })

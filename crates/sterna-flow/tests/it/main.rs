@@ -1,6 +1,7 @@
 //! What an author sees of the engine, told as small stories.
 #![cfg(test)]
 
+mod backends;
 mod combinators;
 mod cost;
 mod diagnostics;
@@ -9,7 +10,6 @@ mod examples;
 mod kit;
 mod live;
 mod parts;
-mod plugs;
 mod questions;
 mod steps;
 mod time;

@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sterna_flow::{Cx, IdempotencyKey, Outcome, Way};
+use sterna_flow::{ExecutionMode, FlowCx, IdempotencyKey, Outcome};
 
 use crate::kit::{Count, Flow, Reply, text};
 
 #[tokio::test(start_paused = true)]
 async fn a_finished_memo_takes_the_place_of_all_that_was_inside() {
-    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+    async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         let profile: String = cx
             .memo("profile", |cx| {
                 let count = count.clone();
@@ -42,7 +42,7 @@ async fn a_finished_memo_takes_the_place_of_all_that_was_inside() {
 
 #[tokio::test(start_paused = true)]
 async fn a_memo_in_a_loop_keeps_the_journal_short() {
-    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+    async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         let mut total = 0;
         for _ in 0..3 {
             total += cx
@@ -70,7 +70,7 @@ async fn a_memo_in_a_loop_keeps_the_journal_short() {
 
 #[tokio::test(start_paused = true)]
 async fn a_compensation_inside_a_memo_is_refused() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         cx.memo("vm", |cx| async move {
             cx.undo("vm", |_| async { Ok::<_, String>(()) });
         })
@@ -85,7 +85,7 @@ async fn a_compensation_inside_a_memo_is_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn a_race_with_something_foreign_has_one_winner_for_ever() {
-    async fn handler(cx: Cx<'_>, patience: u64) -> Reply {
+    async fn handler(cx: FlowCx<'_>, patience: u64) -> Reply {
         let foreign = async {
             tokio::time::sleep(Duration::from_millis(patience)).await;
             "foreign".to_owned()
@@ -130,7 +130,7 @@ fn undoing(
     }
 }
 
-async fn provision(cx: Cx<'_>, undone: Undone) -> Reply {
+async fn provision(cx: FlowCx<'_>, undone: Undone) -> Reply {
     let count = Count::default();
     cx.step("vm", || count.work("vm")).await?;
     cx.undo("vm", undoing(&undone, "vm"));
@@ -173,7 +173,7 @@ async fn compensations_run_when_the_flow_is_cancelled() {
     let undone = Undone::default();
     let flow = Flow::new();
     let begin = || {
-        let run = flow.run().way(Way::Legacy);
+        let run = flow.run().mode(ExecutionMode::Legacy);
         run.drive(|cx| Box::pin(provision(cx, undone.clone())))
     };
     let mut driver = begin();
@@ -197,21 +197,21 @@ async fn compensations_run_when_the_flow_is_cancelled() {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_destructor_wants_undone_comes_too_late() {
-    struct Guard<'a>(Cx<'a>, Undone);
+    struct Guard<'a>(FlowCx<'a>, Undone);
     impl Drop for Guard<'_> {
         fn drop(&mut self) {
             self.0.undo("late", undoing(&self.1, "late"));
             self.0.undo("", undoing(&self.1, "nameless"));
         }
     }
-    async fn handler(cx: Cx<'_>, undone: Undone) -> Reply {
+    async fn handler(cx: FlowCx<'_>, undone: Undone) -> Reply {
         cx.undo("vm", undoing(&undone, "vm"));
         let guard = Guard(cx, undone);
         Ok(guard.0.ask("keep", text("Keep it?")).await)
     }
     let undone = Undone::default();
     let flow = Flow::new();
-    let run = flow.run().way(Way::Legacy);
+    let run = flow.run().mode(ExecutionMode::Legacy);
     let mut driver = run.drive(|cx| Box::pin(handler(cx, undone.clone())));
     tokio::select! {
         outcome = flow.finish(&mut driver) => panic!("nobody has answered: {outcome:?}"),

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use sterna_flow::{Cx, Engine, FlowId, Opaque, Outcome, Pin, Run, UnixMillis};
+use sterna_flow::{Engine, FlowCx, FlowId, Opaque, Outcome, Pin, Run, UnixMillis};
 
 use crate::kit::{Count, Flow, Reply, number, settings, sha256, text};
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_to_one_plan_is_no_answer_to_another() {
-    async fn deploy(cx: Cx<'_>, plan: &'static str) -> Reply {
+    async fn deploy(cx: FlowCx<'_>, plan: &'static str) -> Reply {
         let question = text(format!("Deploy {plan}?"));
         Ok(format!("{plan}: {}", cx.ask("approval", question).await))
     }
@@ -26,7 +26,7 @@ async fn an_answer_to_one_plan_is_no_answer_to_another() {
 
 #[tokio::test(start_paused = true)]
 async fn answers_to_both_wordings_are_kept_while_two_builds_run_side_by_side() {
-    async fn deploy(cx: Cx<'_>, words: &'static str) -> Reply {
+    async fn deploy(cx: FlowCx<'_>, words: &'static str) -> Reply {
         let approval = cx.ask("approval", text(words)).await;
         let last = cx.ask("last", text("Sure?")).await;
         Ok(format!("{approval} {last}"))
@@ -46,7 +46,7 @@ async fn answers_to_both_wordings_are_kept_while_two_builds_run_side_by_side() {
 
 #[tokio::test(start_paused = true)]
 async fn words_do_not_matter_to_a_question_pinned_to_its_schema() {
-    async fn deploy(cx: Cx<'_>, words: &'static str) -> Reply {
+    async fn deploy(cx: FlowCx<'_>, words: &'static str) -> Reply {
         Ok(cx.ask("owner", text(words)).pin(Pin::Schema).await)
     }
     let mut flow = Flow::new();
@@ -60,7 +60,7 @@ async fn words_do_not_matter_to_a_question_pinned_to_its_schema() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_does_not_fit_is_asked_again_with_the_reason() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let age = cx.ask("age", number("How old?")).await;
         let name = cx.ask("name", text("Who?")).await;
         Ok(format!("{name} {age}"))
@@ -86,7 +86,7 @@ async fn an_answer_that_does_not_fit_is_asked_again_with_the_reason() {
 
 #[tokio::test(start_paused = true)]
 async fn only_what_was_asked_can_be_answered() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let first = cx.ask("first", text("1?")).await;
         let second = cx.ask("second", text("2?")).await;
         Ok(format!("{first} {second}"))
@@ -103,7 +103,7 @@ async fn only_what_was_asked_can_be_answered() {
 
 #[tokio::test(start_paused = true)]
 async fn a_flow_may_not_ask_for_ever() {
-    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+    async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         cx.undo("reservation", {
             let count = count.clone();
             move |_| async move {
@@ -129,7 +129,7 @@ async fn a_flow_may_not_ask_for_ever() {
 
 #[tokio::test(start_paused = true)]
 async fn a_question_gives_up_at_its_deadline_and_stays_that_way() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let hour = Duration::from_secs(3600);
         let answer = cx.ask("approval", text("Ok?")).deadline(hour).await;
         let answer = answer.unwrap_or_else(|elapsed| elapsed.to_string());
@@ -151,7 +151,7 @@ async fn a_question_gives_up_at_its_deadline_and_stays_that_way() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_in_time_stops_the_clock() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let hour = Duration::from_secs(3600);
         let answer = cx.ask("approval", text("Ok?")).deadline(hour).await?;
         let last = cx.ask("last", text(answer.clone())).await;
@@ -169,14 +169,14 @@ async fn an_answer_in_time_stops_the_clock() {
 
 #[test]
 fn a_flow_gets_on_however_few_polls_its_turn_is_given() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         Ok(cx.ask("name", text("Who?")).await)
     }
     for polls in 0..4 {
         let mut few = settings(|_| {});
         few.polls_per_turn = polls;
         let engine = Arc::new(Engine::new(sha256).settings(few));
-        let run = Run::new(engine, FlowId::new([7; 16]));
+        let run = Run::new(engine, FlowId::from_bytes([7; 16]));
         let mut driver = run.drive(|cx| Box::pin(handler(cx, ())));
         let mut context = Context::from_waker(Waker::noop());
         let outcome = (0..10).find_map(|_| match driver.poll(UnixMillis::new(0), &mut context) {
@@ -189,7 +189,7 @@ fn a_flow_gets_on_however_few_polls_its_turn_is_given() {
 
 #[tokio::test(start_paused = true)]
 async fn a_question_may_be_nothing_but_bytes() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let answer = cx.ask("raw", Opaque::new("what?")).await;
         Ok(String::from_utf8_lossy(&answer).into_owned())
     }

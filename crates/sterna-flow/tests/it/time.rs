@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use sterna_flow::{Cx, Engine, Settings};
+use sterna_flow::{Engine, FlowCx, Settings};
 
 use crate::kit::{Count, Flow, Reply, settings, sha256, text};
 
 #[tokio::test(start_paused = true)]
 async fn now_random_and_uuid_say_the_same_in_every_round() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let now = cx.now("start").await;
         let (dice, id) = (cx.random("dice").below(1_000_000), cx.uuid("order"));
         let words = format!("{now} {dice} {id}");
@@ -24,7 +24,7 @@ async fn now_random_and_uuid_say_the_same_in_every_round() {
 
 #[tokio::test(start_paused = true)]
 async fn a_short_sleep_holds_the_request_open() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         cx.sleep("cool_down", Settings::default().max_inline_sleep)
             .await;
         Ok("rested".to_owned())
@@ -32,15 +32,12 @@ async fn a_short_sleep_holds_the_request_open() {
     let mut flow = Flow::new();
     let before = flow.now();
     assert_eq!(flow.request(&[], handler, ()).await, "done: rested");
-    assert_eq!(
-        before.until(flow.now()),
-        Settings::default().max_inline_sleep
-    );
+    assert_eq!(flow.now() - before, Settings::default().max_inline_sleep);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_long_sleep_needs_a_task() {
-    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+    async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         cx.undo("vm", move |_| async move {
             count.add();
             Ok::<_, String>(())
@@ -58,7 +55,7 @@ async fn a_long_sleep_needs_a_task() {
 
 #[tokio::test(start_paused = true)]
 async fn a_sleep_beside_a_question_runs_while_the_client_is_away() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let day = Duration::from_secs(24 * 3600);
         let answer = tokio::select! {
             answer = cx.ask("ok", text("Ok?")) => answer,
@@ -89,7 +86,7 @@ async fn a_sleep_beside_a_question_runs_while_the_client_is_away() {
 
 #[tokio::test(start_paused = true)]
 async fn the_grace_for_foreign_awaits_is_a_setting() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let (answer, ()) = tokio::join!(
             cx.ask("ok", text("Ok?")),
             tokio::time::sleep(Duration::from_millis(100)),
@@ -101,7 +98,7 @@ async fn the_grace_for_foreign_awaits_is_a_setting() {
         let mut flow = Flow::with(Engine::new(sha256).settings(grace));
         let before = flow.now();
         assert_eq!(flow.request(&[], handler, ()).await, "asks ok: Ok?;");
-        assert_eq!(before.until(flow.now()), Duration::from_millis(waited));
+        assert_eq!(flow.now() - before, Duration::from_millis(waited));
         assert_eq!(flow.codes().is_empty(), waited == 100);
     }
 }

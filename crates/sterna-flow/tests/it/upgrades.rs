@@ -3,21 +3,21 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use sterna_flow::{Build, Changed, Cx, Engine, Journal};
+use sterna_flow::{BuildMatch, Changed, Engine, FlowCx, Journal};
 
 use crate::kit::{Count, Flow, Reply, settings, sha256, text};
 
 /// The rolling upgrade of SEP-2322: one login is kept, one is dropped, one is new.
 #[tokio::test(start_paused = true)]
 async fn github_is_kept_google_is_dropped_and_microsoft_is_asked() {
-    async fn old(cx: Cx<'_>, (): ()) -> Reply {
+    async fn old(cx: FlowCx<'_>, (): ()) -> Reply {
         let (github, google) = tokio::join!(
             cx.ask("github_login", text("GitHub?")),
             cx.ask("google_login", text("Google?")),
         );
         Ok(format!("{github} {google}"))
     }
-    async fn new(cx: Cx<'_>, (): ()) -> Reply {
+    async fn new(cx: FlowCx<'_>, (): ()) -> Reply {
         let (github, microsoft) = tokio::join!(
             cx.ask("github_login", text("GitHub?")),
             cx.ask("microsoft_login", text("Microsoft?")),
@@ -27,7 +27,7 @@ async fn github_is_kept_google_is_dropped_and_microsoft_is_asked() {
     let mut flow = Flow::new();
     let first = flow.request(&[], old, ()).await;
     assert_eq!(first, "asks github_login: GitHub?; google_login: Google?;");
-    flow.build = Build::Other;
+    flow.build = BuildMatch::Other;
     let both = [("github_login", "octocat"), ("google_login", "g")];
     let second = flow.request(&both, new, ()).await;
     assert_eq!(second, "asks microsoft_login: Microsoft?;");
@@ -38,7 +38,7 @@ async fn github_is_kept_google_is_dropped_and_microsoft_is_asked() {
 
 #[tokio::test(start_paused = true)]
 async fn a_flow_that_bounces_between_two_builds_comes_to_an_end() {
-    async fn either(cx: Cx<'_>, second: &'static str) -> Reply {
+    async fn either(cx: FlowCx<'_>, second: &'static str) -> Reply {
         let (github, other) = tokio::join!(
             cx.ask("github_login", text("GitHub?")),
             cx.ask(second, text(second)),
@@ -47,7 +47,7 @@ async fn a_flow_that_bounces_between_two_builds_comes_to_an_end() {
     }
     let mut flow = Flow::new();
     flow.request(&[], either, "google_login").await;
-    flow.build = Build::Other;
+    flow.build = BuildMatch::Other;
     let both = [("github_login", "octocat"), ("google_login", "g")];
     let second = flow.request(&both, either, "microsoft_login").await;
     assert_eq!(second, "asks microsoft_login: microsoft_login;");
@@ -58,14 +58,14 @@ async fn a_flow_that_bounces_between_two_builds_comes_to_an_end() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_added_removed_or_moved_is_found_by_name() {
-    async fn old(cx: Cx<'_>, count: Count) -> Reply {
+    async fn old(cx: FlowCx<'_>, count: Count) -> Reply {
         let a = cx.step("a", || count.work("a")).await?;
         let gone = cx.step("gone", || count.work("gone")).await?;
         let b = cx.ask("b", text("b?")).await;
         let c = cx.ask("c", text("c?")).await;
         Ok(format!("{a} {gone} {b} {c}"))
     }
-    async fn new(cx: Cx<'_>, count: Count) -> Reply {
+    async fn new(cx: FlowCx<'_>, count: Count) -> Reply {
         let added = cx.ask("added", text("added?")).await;
         let b = cx.ask("b", text("b?")).await;
         let a = cx.step("a", || count.work("a again")).await?;
@@ -77,7 +77,7 @@ async fn what_is_added_removed_or_moved_is_found_by_name() {
     flow.request(&[], old, count.clone()).await;
     let answers = [("b", "B")];
     flow.request(&answers, old, count.clone()).await;
-    flow.build = Build::Other;
+    flow.build = BuildMatch::Other;
     let first = flow.request(&[("c", "C")], new, count.clone()).await;
     assert_eq!(first, "asks added: added?;", "nothing answered is lost");
     let second = flow.request(&[("added", "X")], new, count.clone()).await;
@@ -93,26 +93,26 @@ async fn what_is_added_removed_or_moved_is_found_by_name() {
 
 #[tokio::test(start_paused = true)]
 async fn a_renamed_question_or_step_finds_what_it_was_called_before() {
-    async fn old(cx: Cx<'_>, count: Count) -> Reply {
+    async fn old(cx: FlowCx<'_>, count: Count) -> Reply {
         let plan = cx.scope("x").step("plan", || count.work("plan")).await?;
         let ok = cx.ask("confirm", text("Ok?")).await;
         let last = cx.ask("last", text("Last?")).await;
         Ok(format!("{plan} {ok} {last}"))
     }
-    async fn new(cx: Cx<'_>, count: Count) -> Reply {
+    async fn new(cx: FlowCx<'_>, count: Count) -> Reply {
         let plan = cx
             .scope("x")
             .step("blueprint", || count.work("blueprint"))
-            .aka("plan")
+            .formerly("plan")
             .await?;
-        let ok = cx.ask("approval", text("Ok?")).aka("confirm").await;
+        let ok = cx.ask("approval", text("Ok?")).formerly("confirm").await;
         let last = cx.ask("last", text("Last?")).await;
         Ok(format!("{plan} {ok} {last}"))
     }
     let count = Count::default();
     let mut flow = Flow::new();
     flow.request(&[], old, count.clone()).await;
-    flow.build = Build::Other;
+    flow.build = BuildMatch::Other;
     // Asked by the old build, answered to the new one.
     let second = flow
         .request(&[("confirm", "yes")], new, count.clone())
@@ -125,18 +125,18 @@ async fn a_renamed_question_or_step_finds_what_it_was_called_before() {
 
 #[tokio::test(start_paused = true)]
 async fn a_renamed_step_finds_each_of_its_results() {
-    async fn old(cx: Cx<'_>, count: Count) -> Reply {
+    async fn old(cx: FlowCx<'_>, count: Count) -> Reply {
         for row in ["one", "two"] {
             cx.scope("rows").step("row", || count.work(row)).await?;
         }
         Ok(cx.ask("ok", text("Ok?")).await)
     }
-    async fn new(cx: Cx<'_>, count: Count) -> Reply {
+    async fn new(cx: FlowCx<'_>, count: Count) -> Reply {
         let scope = cx.scope("rows");
         let mut rows = Vec::new();
         for _ in 0..2 {
             let line = scope.step("line", || count.work("again"));
-            rows.push(line.aka("row").await?);
+            rows.push(line.formerly("row").await?);
         }
         Ok(rows.join(" "))
     }
@@ -144,28 +144,28 @@ async fn a_renamed_step_finds_each_of_its_results() {
     let mut flow = Flow::new();
     flow.request(&[], old, count.clone()).await;
     assert_eq!(flow.keys(), "rows/row rows/row#2");
-    flow.build = Build::Other;
+    flow.build = BuildMatch::Other;
     let end = flow.request(&[], new, count.clone()).await;
     assert_eq!(end, "done: one two");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_build_without_the_deadline_asks_once_more() {
-    async fn old(cx: Cx<'_>, (): ()) -> Reply {
+    async fn old(cx: FlowCx<'_>, (): ()) -> Reply {
         let minute = Duration::from_secs(60);
         match cx.ask("a", text("a?")).deadline(minute).await {
             Ok(answer) => Ok(answer),
             Err(_) => Ok(cx.ask("b", text("b?")).await),
         }
     }
-    async fn new(cx: Cx<'_>, (): ()) -> Reply {
+    async fn new(cx: FlowCx<'_>, (): ()) -> Reply {
         Ok(cx.ask("a", text("a?")).await)
     }
     let mut flow = Flow::new();
     flow.request(&[], old, ()).await;
     tokio::time::advance(Duration::from_secs(61)).await;
     assert_eq!(flow.request(&[], old, ()).await, "asks b: b?;");
-    flow.build = Build::Other;
+    flow.build = BuildMatch::Other;
     assert_eq!(flow.request(&[], new, ()).await, "asks a~2: a?;");
 }
 
@@ -174,7 +174,7 @@ struct Plan {
     name: String,
 }
 
-async fn plan_as_text(cx: Cx<'_>, count: Count) -> Reply {
+async fn plan_as_text(cx: FlowCx<'_>, count: Count) -> Reply {
     let plan = cx.step("plan", || count.work("plan A")).await?;
     Ok(cx.ask("ok", text(plan)).await)
 }
@@ -186,7 +186,7 @@ async fn make_plan(count: &Count) -> Result<Plan, String> {
 
 #[tokio::test(start_paused = true)]
 async fn a_result_of_another_type_stops_the_run_and_names_the_step() {
-    async fn plan_as_struct(cx: Cx<'_>, count: Count) -> Reply {
+    async fn plan_as_struct(cx: FlowCx<'_>, count: Count) -> Reply {
         let plan = cx.step("plan", || make_plan(&count)).await?;
         Ok(cx.ask("ok", text(plan.name)).await)
     }
@@ -206,7 +206,7 @@ async fn a_result_of_another_type_stops_the_run_and_names_the_step() {
 
 #[tokio::test(start_paused = true)]
 async fn a_step_may_say_that_it_would_rather_run_again() {
-    async fn plan_as_struct(cx: Cx<'_>, count: Count) -> Reply {
+    async fn plan_as_struct(cx: FlowCx<'_>, count: Count) -> Reply {
         let step = cx.step("plan", || make_plan(&count));
         let plan = step.rerun_if_unreadable().await?;
         Ok(cx.ask("ok", text(plan.name)).await)
@@ -224,11 +224,11 @@ async fn a_step_may_say_that_it_would_rather_run_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_name_cannot_become_something_else() {
-    async fn old(cx: Cx<'_>, count: Count) -> Reply {
+    async fn old(cx: FlowCx<'_>, count: Count) -> Reply {
         let plan = cx.step("plan", || count.work("plan")).await?;
         Ok(cx.ask("ok", text(plan)).await)
     }
-    async fn new(cx: Cx<'_>, _: Count) -> Reply {
+    async fn new(cx: FlowCx<'_>, _: Count) -> Reply {
         Ok(cx.ask("plan", text("Which plan?")).await)
     }
     let mut flow = Flow::new();
@@ -241,7 +241,7 @@ async fn a_name_cannot_become_something_else() {
 
 #[tokio::test(start_paused = true)]
 async fn a_step_knows_what_it_was_made_from() {
-    async fn handler(cx: Cx<'_>, (count, input, changed): (Count, u32, Changed)) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (count, input, changed): (Count, u32, Changed)) -> Reply {
         let step = cx.step("quote", || count.work(format!("quote for {input}")));
         let quote = step.input(&input, changed).await?;
         Ok(cx.ask("ok", text(quote)).await)
@@ -269,7 +269,7 @@ async fn a_step_knows_what_it_was_made_from() {
 
 #[tokio::test(start_paused = true)]
 async fn a_new_state_version_ends_old_flows_unless_they_can_be_migrated() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let name = cx.ask("name", text("Who?")).await;
         Ok(format!("{name} {}", cx.ask("last", text("Last?")).await))
     }

@@ -5,9 +5,9 @@ mod authority;
 
 use std::time::Duration;
 
+use sterna_http::auth::{JwtConfig, ResourceServer};
+use sterna_http::{Check, Health};
 use sterna_jwks::{JwksUrl, UrlError};
-use sterna_server::auth::{JwtConfig, ResourceServer};
-use sterna_server::edge::{Check, Health};
 
 use authority::Authority;
 

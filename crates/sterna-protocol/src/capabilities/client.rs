@@ -32,6 +32,39 @@ impl ClientCapabilities {
             .is_some_and(|extensions| extensions.contains_key(name))
     }
 
+    /// The names of what is declared, each as the path to its member, such as
+    /// `elicitation.form`.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut add = |name: &str, parts: &[(&str, bool)]| {
+            let inner = parts.iter().filter(|(_, is_there)| *is_there);
+            let before = names.len();
+            names.extend(inner.map(|(part, _)| format!("{name}.{part}")));
+            if names.len() == before {
+                names.push(name.to_owned());
+            }
+        };
+        if let Some(elicitation) = &self.elicitation {
+            let (form, url) = (elicitation.form.is_some(), elicitation.url.is_some());
+            add("elicitation", &[("form", form), ("url", url)]);
+        }
+        if self.roots.is_some() {
+            add("roots", &[]);
+        }
+        if let Some(sampling) = &self.sampling {
+            let (tools, context) = (sampling.tools.is_some(), sampling.context.is_some());
+            add("sampling", &[("tools", tools), ("context", context)]);
+        }
+        for (group, declared) in [
+            ("extensions", &self.extensions),
+            ("experimental", &self.experimental),
+        ] {
+            let declared = declared.iter().flat_map(BTreeMap::keys);
+            names.extend(declared.map(|name| format!("{group}.{name}")));
+        }
+        names
+    }
+
     /// The same, declaring an extension without settings.
     #[must_use]
     pub fn with_extension(mut self, extension: &ExtensionId) -> Self {

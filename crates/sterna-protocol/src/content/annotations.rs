@@ -14,6 +14,48 @@ pub struct Annotations {
     pub extra: JsonObject,
 }
 
+impl Annotations {
+    /// No hints.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sterna_protocol::content::{Annotations, Role};
+    ///
+    /// let hints = Annotations::new().with_audience([Role::User]).with_priority(0.5);
+    /// assert_eq!(
+    ///     serde_json::to_string(&hints)?,
+    ///     r#"{"audience":["user"],"priority":0.5}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says whom the content is meant for.
+    #[must_use]
+    pub fn with_audience(mut self, audience: impl IntoIterator<Item = Role>) -> Self {
+        self.audience = Some(audience.into_iter().collect());
+        self
+    }
+
+    /// Says how much it matters, from 0 (optional) to 1 (required). A number
+    /// beyond is taken for the nearest of the two, one that is none is left out.
+    #[must_use]
+    pub fn with_priority(mut self, priority: f64) -> Self {
+        self.priority = Number::try_from(priority.clamp(0.0, 1.0)).ok();
+        self
+    }
+
+    /// Says when it was last changed, in ISO 8601.
+    #[must_use]
+    pub fn with_last_modified(mut self, time: impl Into<String>) -> Self {
+        self.last_modified = Some(time.into());
+        self
+    }
+}
+
 members!(Annotations {
     optional: audience = "audience", priority = "priority", last_modified = "lastModified";
     rest: extra

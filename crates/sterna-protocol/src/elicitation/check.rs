@@ -1,3 +1,5 @@
+use std::fmt;
+
 use thiserror::Error;
 
 use super::{
@@ -88,12 +90,12 @@ impl PrimitiveSchema {
             Self::Boolean(schema) => schema.check(value),
             Self::Number(schema) => schema.check(value),
             Self::String(schema) => schema.check(value),
-            Self::LegacyTitledEnum(schema) => one_of(value, &schema.values),
-            Self::UntitledSingleSelect(schema) => one_of(value, &schema.values),
+            Self::LegacyTitledEnum(schema) => one_of(value, schema.values.iter()),
+            Self::UntitledSingleSelect(schema) => one_of(value, schema.values.iter()),
             Self::TitledSingleSelect(schema) => one_of(value, values(&schema.one_of)),
             Self::UntitledMultiSelect(schema) => some_of(
                 value,
-                &schema.items.values,
+                schema.items.values.iter(),
                 schema.min_items,
                 schema.max_items,
             ),
@@ -155,28 +157,28 @@ impl BooleanSchema {
     }
 }
 
-fn values(options: &[EnumOption]) -> impl Iterator<Item = &String> {
+fn values(options: &[EnumOption]) -> impl ExactSizeIterator<Item = &String> + Clone {
     options.iter().map(|option| &option.value)
 }
 
 fn one_of<'a>(
     value: &ElicitValue,
-    options: impl IntoIterator<Item = &'a String>,
+    options: impl ExactSizeIterator<Item = &'a String> + Clone,
 ) -> Result<(), Rule> {
     match value {
-        ElicitValue::String(picked) if options.into_iter().any(|option| option == picked) => Ok(()),
-        _ => Err(Rule::OneOf),
+        ElicitValue::String(picked) if options.clone().any(|option| option == picked) => Ok(()),
+        _ => Err(Rule::OneOf(Choices::of(options))),
     }
 }
 
 fn some_of<'a>(
     value: &ElicitValue,
-    options: impl IntoIterator<Item = &'a String>,
+    options: impl ExactSizeIterator<Item = &'a String> + Clone,
     min: Option<u64>,
     max: Option<u64>,
 ) -> Result<(), Rule> {
     let ElicitValue::Strings(picked) = value else {
-        return Err(Rule::SomeOf);
+        return Err(Rule::SomeOf(Choices::of(options)));
     };
     let count = picked.len() as u64;
     if let Some(min) = min.filter(|min| count < *min) {
@@ -186,10 +188,10 @@ fn some_of<'a>(
         return Err(Rule::MaxItems(max));
     }
     // Both lists come from peers, so they are not compared each with each.
-    let options: std::collections::BTreeSet<_> = options.into_iter().collect();
-    match picked.iter().all(|picked| options.contains(picked)) {
+    let known: std::collections::BTreeSet<_> = options.clone().collect();
+    match picked.iter().all(|picked| known.contains(picked)) {
         true => Ok(()),
-        false => Err(Rule::SomeOf),
+        false => Err(Rule::SomeOf(Choices::of(options))),
     }
 }
 
@@ -239,15 +241,58 @@ pub enum Rule {
     #[error("must be a number")]
     Number,
     /// One of the choices.
-    #[error("must be one of the choices")]
-    OneOf,
+    #[error("must be one of {0}")]
+    OneOf(Choices),
     /// Not left out.
     #[error("must be filled in")]
     Required,
     /// A list of some of the choices.
-    #[error("must be some of the choices")]
-    SomeOf,
+    #[error("must be some of {0}")]
+    SomeOf(Choices),
     /// Text.
     #[error("must be text")]
     String,
 }
+
+/// The choices of a field, as far as they are shown: a list can be of any
+/// length, and so can its entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choices {
+    shown: Vec<String>,
+    hidden: usize,
+}
+
+impl Choices {
+    fn of<'a>(options: impl ExactSizeIterator<Item = &'a String>) -> Self {
+        let hidden = options.len().saturating_sub(MOST_SHOWN);
+        let cut = |option: &String| match option.char_indices().nth(LONGEST_SHOWN) {
+            Some((end, _)) => format!("{}…", &option[..end]),
+            None => option.clone(),
+        };
+        Self {
+            shown: options.take(MOST_SHOWN).map(cut).collect(),
+            hidden,
+        }
+    }
+}
+
+impl fmt::Display for Choices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, choice) in self.shown.iter().enumerate() {
+            let is_last = at + 1 == self.shown.len() && self.hidden == 0;
+            let lead = match at {
+                0 => "",
+                _ if is_last => " and ",
+                _ => ", ",
+            };
+            write!(f, "{lead}`{choice}`")?;
+        }
+        match self.hidden {
+            0 => Ok(()),
+            hidden => write!(f, " and {hidden} more"),
+        }
+    }
+}
+
+const MOST_SHOWN: usize = 12;
+const LONGEST_SHOWN: usize = 40;

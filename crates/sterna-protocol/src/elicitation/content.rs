@@ -4,7 +4,7 @@ use std::fmt;
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-use crate::json::{JsonObject, Number, OtherName};
+use crate::json::{JsonObject, NotFinite, Number, OtherName};
 
 /// The result of `elicitation/create`: what the user did.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,12 +31,48 @@ impl ElicitResult {
         }
     }
 
-    /// The user filled in a form.
+    /// The user filled in a form: pairs of a field and its value, or whole
+    /// [`ElicitContent`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use serde::Serialize;
+    /// use sterna_protocol::elicitation::{ElicitContent, ElicitResult};
+    ///
+    /// #[derive(Serialize)]
+    /// struct Approval {
+    ///     reason: String,
+    ///     hosts: u8,
+    /// }
+    ///
+    /// let approval = Approval { reason: "tested".to_owned(), hosts: 2 };
+    /// let answer = ElicitResult::accept(ElicitContent::of(&approval)?);
+    /// assert_eq!(
+    ///     serde_json::to_string(&answer)?,
+    ///     r#"{"action":"accept","content":{"hosts":2,"reason":"tested"}}"#,
+    /// );
+    /// assert_eq!(
+    ///     ElicitResult::accept([("hosts", 2)]).content,
+    ///     Some(ElicitContent::from_iter([("hosts", 2)])),
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub fn accept(content: impl Into<ElicitContent>) -> Self {
         Self {
             content: Some(content.into()),
             ..Self::new(ElicitAction::Accept)
         }
+    }
+
+    /// The user said no.
+    pub fn decline() -> Self {
+        Self::new(ElicitAction::Decline)
+    }
+
+    /// The user went away without saying anything.
+    pub fn cancel() -> Self {
+        Self::new(ElicitAction::Cancel)
     }
 }
 
@@ -71,6 +107,15 @@ names!(ElicitAction {
 pub struct ElicitContent(BTreeMap<String, ElicitValue>);
 
 impl ElicitContent {
+    /// The form that says what `value` does.
+    ///
+    /// # Errors
+    ///
+    /// `value` is no object of strings, numbers, booleans and lists of strings.
+    pub fn of(value: &impl Serialize) -> serde_json::Result<Self> {
+        serde_json::from_slice(&serde_json::to_vec(value)?)
+    }
+
     /// What stands in the field `name`.
     pub fn get(&self, name: &str) -> Option<&ElicitValue> {
         self.0.get(name)
@@ -127,6 +172,12 @@ impl<K: Into<String>, V: Into<ElicitValue>> FromIterator<(K, V)> for ElicitConte
     }
 }
 
+impl<K: Into<String>, V: Into<ElicitValue>, const N: usize> From<[(K, V); N]> for ElicitContent {
+    fn from(fields: [(K, V); N]) -> Self {
+        fields.into_iter().collect()
+    }
+}
+
 impl Serialize for ElicitContent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
@@ -156,6 +207,27 @@ pub enum ElicitValue {
 impl From<bool> for ElicitValue {
     fn from(value: bool) -> Self {
         Self::Boolean(value)
+    }
+}
+
+/// A number of each type that always has a JSON form.
+macro_rules! numbers {
+    ($($type:ty),+) => {$(
+        impl From<$type> for ElicitValue {
+            fn from(value: $type) -> Self {
+                Self::Number(value.into())
+            }
+        }
+    )+};
+}
+
+numbers!(i8, i16, i32, i64, u8, u16, u32, u64);
+
+impl TryFrom<f64> for ElicitValue {
+    type Error = NotFinite;
+
+    fn try_from(value: f64) -> Result<Self, NotFinite> {
+        Number::try_from(value).map(Self::Number)
     }
 }
 

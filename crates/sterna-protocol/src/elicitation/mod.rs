@@ -8,7 +8,7 @@ mod primitive;
 mod request;
 mod schema;
 
-pub use check::{AnswerError, Rule};
+pub use check::{AnswerError, Choices, Rule};
 pub use choice::{
     EnumOption, LegacyTitledEnumSchema, TitledItems, TitledMultiSelectEnumSchema,
     TitledSingleSelectEnumSchema, UntitledItems, UntitledMultiSelectEnumSchema,

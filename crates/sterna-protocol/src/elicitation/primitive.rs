@@ -164,6 +164,67 @@ pub struct NumberSchema {
 }
 
 impl NumberSchema {
+    /// Any whole number.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sterna_protocol::elicitation::{FormSchema, NumberSchema};
+    ///
+    /// let hosts = NumberSchema::integer().with_title("Hosts").at_least(1).at_most(9);
+    /// assert_eq!(
+    ///     serde_json::to_string(&hosts)?,
+    ///     r#"{"type":"integer","title":"Hosts","minimum":1,"maximum":9}"#,
+    /// );
+    /// let form = FormSchema::new().with_required("hosts", hosts);
+    /// # let _ = form;
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn integer() -> Self {
+        Self::new(NumberType::Integer)
+    }
+
+    /// Any number, whole or not.
+    pub fn number() -> Self {
+        Self::new(NumberType::Number)
+    }
+
+    /// Names the field.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Says what belongs there.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Takes no number below `minimum`. A float goes through
+    /// [`Number::try_from`], because JSON has neither infinity nor NaN.
+    #[must_use]
+    pub fn at_least(mut self, minimum: impl Into<Number>) -> Self {
+        self.minimum = Some(minimum.into());
+        self
+    }
+
+    /// Takes no number above `maximum`.
+    #[must_use]
+    pub fn at_most(mut self, maximum: impl Into<Number>) -> Self {
+        self.maximum = Some(maximum.into());
+        self
+    }
+
+    /// Fills the field in before the user types.
+    #[must_use]
+    pub fn with_default(mut self, default: impl Into<Number>) -> Self {
+        self.default = Some(default.into());
+        self
+    }
+
     /// Any number of this kind.
     pub fn new(kind: NumberType) -> Self {
         Self {

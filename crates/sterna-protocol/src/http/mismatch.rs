@@ -2,6 +2,7 @@ use http::HeaderName;
 use thiserror::Error;
 
 use crate::jsonrpc::{ErrorCode, ErrorObject};
+use crate::version::ProtocolVersion;
 
 /// Why the headers of a request are not those that its body calls for.
 ///
@@ -33,11 +34,24 @@ impl From<&HeaderMismatch> for ErrorObject {
     /// What the peer is told: the header it is about, never a value.
     fn from(mismatch: &HeaderMismatch) -> Self {
         let message = match mismatch {
-            HeaderMismatch::Differs(header) => format!("{header} does not match the body"),
-            HeaderMismatch::Malformed(header) => format!("{header} is malformed"),
-            HeaderMismatch::Missing(header) => format!("{header} is missing"),
-            HeaderMismatch::Repeated(header) => format!("{header} is repeated"),
-            HeaderMismatch::Unexpected(header) => format!("{header} has no value in the body"),
+            HeaderMismatch::Differs(header) => {
+                format!("{header} does not match the body; send the value that the body has")
+            }
+            HeaderMismatch::Malformed(header) => {
+                format!("{header} is malformed; send plain ASCII, or `=?base64?…?=`")
+            }
+            // The body may have no version either.
+            HeaderMismatch::Missing(header) if header.as_str() == "mcp-protocol-version" => {
+                let latest = ProtocolVersion::LATEST;
+                format!("{header} is missing; send `{header}: {latest}`, as in `_meta` of the body")
+            }
+            HeaderMismatch::Missing(header) => {
+                format!("{header} is missing; send it with the value that the body has")
+            }
+            HeaderMismatch::Repeated(header) => format!("{header} is repeated; send it once"),
+            HeaderMismatch::Unexpected(header) => {
+                format!("{header} has no value in the body; leave it out")
+            }
             HeaderMismatch::Unmirrorable(Unmirrorable::Arguments) => {
                 "the arguments cannot be compared".to_owned()
             }

@@ -196,7 +196,8 @@ impl<T> Slot<T> {
         if self.value.is_some() {
             return Err(de::Error::duplicate_field(self.name));
         }
-        self.value = Some(map.next_value()?);
+        let value = map.next_value();
+        self.value = Some(value.map_err(|error| misplaced(self.name, &error))?);
         Ok(())
     }
 
@@ -206,6 +207,21 @@ impl<T> Slot<T> {
 
     pub(crate) fn into_option(self) -> Option<T> {
         self.value
+    }
+}
+
+/// An error of the member `name`, which says so.
+#[cold]
+fn misplaced<E: de::Error>(name: &str, error: &E) -> E {
+    let text = error.to_string();
+    // The position is written anew for the error that says where it was.
+    let text = text
+        .rsplit_once(" at line ")
+        .map_or(&*text, |(text, _)| text);
+    match text.strip_prefix('`') {
+        // The innermost member alone is enough to find it by.
+        Some(rest) if rest.contains("`: ") => E::custom(text),
+        _ => E::custom(format_args!("`{name}`: {text}")),
     }
 }
 

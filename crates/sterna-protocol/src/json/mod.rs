@@ -7,6 +7,7 @@ mod names;
 #[macro_use]
 mod tagged;
 mod key;
+mod mismatch;
 mod number;
 mod object;
 mod raw;
@@ -14,6 +15,7 @@ mod raw_object;
 
 pub(crate) use key::Key;
 pub(crate) use members::{Members, Slot, read_object, write_object};
+pub use mismatch::mismatch;
 pub use names::OtherName;
 pub(crate) use names::read_name;
 pub use number::{NotFinite, Number};

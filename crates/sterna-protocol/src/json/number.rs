@@ -131,7 +131,8 @@ macro_rules! from_integers {
     };
 }
 
-from_integers!(i32 => Signed, i64 => Signed, u32 => Unsigned, u64 => Unsigned,);
+from_integers!(i8 => Signed, i16 => Signed, i32 => Signed, i64 => Signed,);
+from_integers!(u8 => Unsigned, u16 => Unsigned, u32 => Unsigned, u64 => Unsigned,);
 
 impl TryFrom<f64> for Number {
     type Error = NotFinite;

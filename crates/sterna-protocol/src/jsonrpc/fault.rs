@@ -3,6 +3,7 @@ use std::str::Utf8Error;
 use thiserror::Error;
 
 use super::{ErrorCode, ErrorObject, RequestId};
+use crate::json::mismatch;
 
 /// Why bytes were not accepted as a message.
 #[derive(Debug, Error)]
@@ -106,28 +107,40 @@ impl DecodeError {
 }
 
 impl From<&DecodeError> for ErrorObject {
-    /// What the peer is told: the kind of failure, in fixed words.
+    /// What the peer is told: the kind of failure and its place, never a value.
     fn from(error: &DecodeError) -> Self {
-        match error {
-            DecodeError::Syntax(_) | DecodeError::Utf8(_) => {
-                Self::new(ErrorCode::PARSE_ERROR, "Parse error")
+        let (code, text) = match error {
+            // Errors of the syntax have a position and none of the text.
+            DecodeError::Syntax(error) => (ErrorCode::PARSE_ERROR, format!("Parse error: {error}")),
+            DecodeError::Utf8(error) => (ErrorCode::PARSE_ERROR, format!("Parse error: {error}")),
+            DecodeError::Batch => {
+                let text = "Invalid request: a batch of messages; send each by itself";
+                (ErrorCode::INVALID_REQUEST, text.to_owned())
             }
-            DecodeError::Batch
-            | DecodeError::Invalid { .. }
-            | DecodeError::InvalidResponse { .. }
-            | DecodeError::InvalidResult { .. }
-            | DecodeError::UnknownResultType { .. } => {
-                Self::new(ErrorCode::INVALID_REQUEST, "Invalid request")
+            DecodeError::Invalid { fault, .. } | DecodeError::InvalidResponse { fault, .. } => (
+                ErrorCode::INVALID_REQUEST,
+                format!("Invalid request: {fault}"),
+            ),
+            DecodeError::InvalidResult { .. } | DecodeError::UnknownResultType { .. } => {
+                (ErrorCode::INVALID_REQUEST, "Invalid request".to_owned())
             }
-            DecodeError::UnknownMethod { .. } => {
-                Self::new(ErrorCode::METHOD_NOT_FOUND, "Method not found")
+            DecodeError::UnknownMethod { method, .. } => {
+                let plain = method.chars().filter(|letter| !letter.is_control());
+                let method: String = plain.take(LONGEST_METHOD).collect();
+                let text = format!("Method not found: `{method}`");
+                (ErrorCode::METHOD_NOT_FOUND, text)
             }
-            DecodeError::InvalidParams { .. } => {
-                Self::new(ErrorCode::INVALID_PARAMS, "Invalid params")
+            DecodeError::InvalidParams { source, .. } => {
+                let text = format!("Invalid params: {}", mismatch(source));
+                (ErrorCode::INVALID_PARAMS, text)
             }
-        }
+        };
+        Self::new(code, text)
     }
 }
+
+/// Longer than any method of the protocol.
+const LONGEST_METHOD: usize = 64;
 
 /// What is wrong with an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -145,8 +158,8 @@ pub enum Fault {
     /// `error` is not an error object.
     #[error("`error` is not an error object")]
     Error,
-    /// `id` is missing, null, or neither string nor integer.
-    #[error("`id` is not a string or an integer")]
+    /// `id` is missing, null, neither string nor integer, or too long.
+    #[error("`id` is not an integer or a string of at most 1024 bytes")]
     Id,
     /// `method` is not a string.
     #[error("`method` is not a string")]

@@ -7,6 +7,9 @@ use serde::ser::{Serialize, Serializer};
 ///
 /// A peer whose only number is the double may write the integer 7 as `7.0` or
 /// `7e0`; both are read as 7 and written back as `7`.
+///
+/// An id of more than [`MAX_BYTES`](Self::MAX_BYTES) is not read: it is kept
+/// while its request runs and repeated in every message about it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(
     clippy::exhaustive_enums,
@@ -17,6 +20,13 @@ pub enum RequestId {
     String(String),
     /// An id that is a whole number.
     Integer(i64),
+}
+
+impl RequestId {
+    /// The longest text that is read as an id. A kibibyte: identifiers are
+    /// numbers or some tens of characters, and our own sealed ones some
+    /// hundreds.
+    pub const MAX_BYTES: usize = 1024;
 }
 
 impl fmt::Display for RequestId {
@@ -71,11 +81,10 @@ impl Visitor<'_> for IdVisitor {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<RequestId, E> {
+        if text.len() > RequestId::MAX_BYTES {
+            return Err(E::invalid_length(text.len(), &"at most 1024 bytes"));
+        }
         Ok(RequestId::String(text.to_owned()))
-    }
-
-    fn visit_string<E: de::Error>(self, text: String) -> Result<RequestId, E> {
-        Ok(RequestId::String(text))
     }
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<RequestId, E> {
@@ -166,6 +175,17 @@ mod tests {
             expect![
                 "invalid value: floating point `1e+300`, expected a string or an integer at line 1 column 5"
             ],
+        );
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_is_refused() {
+        let text = |length: usize| format!("\"{}\"", "x".repeat(length));
+        let longest = text(RequestId::MAX_BYTES);
+        assert!(serde_json::from_str::<RequestId>(&longest).is_ok());
+        check(
+            &text(RequestId::MAX_BYTES + 1),
+            expect!["invalid length 1025, expected at most 1024 bytes at line 1 column 1027"],
         );
     }
 

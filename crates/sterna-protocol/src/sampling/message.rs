@@ -70,6 +70,27 @@ impl CreateMessageResult {
             extra: JsonObject::new(),
         }
     }
+
+    /// The text that the model wrote: every text block, joined by line breaks.
+    /// Empty if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sterna_protocol::sampling::{CreateMessageResult, SamplingMessageContentBlock};
+    ///
+    /// let written = SamplingMessageContentBlock::text("Two hosts, no errors.");
+    /// let result = CreateMessageResult::new("a-model", written);
+    /// assert_eq!(result.to_text(), "Two hosts, no errors.");
+    /// ```
+    pub fn to_text(&self) -> String {
+        let blocks = self.content.blocks().iter();
+        let texts = blocks.filter_map(|block| match block {
+            SamplingMessageContentBlock::Text(text) => Some(text.text.as_str()),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
 }
 
 members!(CreateMessageResult {

@@ -117,6 +117,26 @@ impl CallToolResult {
         }
     }
 
+    /// The text of the result: every text block, joined by line breaks. Empty
+    /// if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sterna_protocol::content::ContentBlock;
+    /// use sterna_protocol::tool::CallToolResult;
+    ///
+    /// let blocks = vec![ContentBlock::text("two hosts"), ContentBlock::text("no errors")];
+    /// assert_eq!(CallToolResult::new(blocks).to_text(), "two hosts\nno errors");
+    /// ```
+    pub fn to_text(&self) -> String {
+        let texts = self.content.iter().filter_map(|block| match block {
+            ContentBlock::Text(text) => Some(text.text.as_str()),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
     /// The same result with something for programs.
     #[must_use]
     pub fn with_structured_content(mut self, content: impl Into<RawJson>) -> Self {

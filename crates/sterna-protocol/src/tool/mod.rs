@@ -78,6 +78,76 @@ pub struct ToolAnnotations {
     pub extra: JsonObject,
 }
 
+impl ToolAnnotations {
+    /// No hints: clients assume a tool that changes, and may destroy, things
+    /// outside the server.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sterna_protocol::tool::ToolAnnotations;
+    ///
+    /// let hints = ToolAnnotations::new().with_title("Look up").read_only().closed_world();
+    /// assert_eq!(
+    ///     serde_json::to_string(&hints)?,
+    ///     r#"{"title":"Look up","readOnlyHint":true,"openWorldHint":false}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Names the tool for people.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// It changes nothing.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.read_only_hint = Some(true);
+        self
+    }
+
+    /// It may destroy something.
+    #[must_use]
+    pub fn destructive(mut self) -> Self {
+        self.destructive_hint = Some(true);
+        self
+    }
+
+    /// It only adds and destroys nothing.
+    #[must_use]
+    pub fn additive(mut self) -> Self {
+        self.destructive_hint = Some(false);
+        self
+    }
+
+    /// Calling it twice with the same arguments is as calling it once.
+    #[must_use]
+    pub fn idempotent(mut self) -> Self {
+        self.idempotent_hint = Some(true);
+        self
+    }
+
+    /// It touches things outside the server's own world, such as the web.
+    #[must_use]
+    pub fn open_world(mut self) -> Self {
+        self.open_world_hint = Some(true);
+        self
+    }
+
+    /// It touches nothing outside the server's own world.
+    #[must_use]
+    pub fn closed_world(mut self) -> Self {
+        self.open_world_hint = Some(false);
+        self
+    }
+}
+
 members!(ToolAnnotations {
     optional: title = "title", read_only_hint = "readOnlyHint",
         destructive_hint = "destructiveHint", idempotent_hint = "idempotentHint",

@@ -20,7 +20,10 @@ impl Writer<'_> {
         if is_integer && double != 0.0 {
             self.out.extend_from_slice(literal.as_bytes());
         } else {
-            self.out.extend_from_slice(spell(double).as_bytes());
+            // Rust's own shortest digits round a tie up, ECMAScript's to even.
+            let mut buffer = ryu_js::Buffer::new();
+            self.out
+                .extend_from_slice(buffer.format_finite(double).as_bytes());
         }
         Ok(())
     }
@@ -57,41 +60,6 @@ impl Writer<'_> {
                 self.at += count;
                 Ok(())
             }
-        }
-    }
-}
-
-/// A finite double as `Number::toString` of ECMAScript spells it.
-///
-/// Rust finds the same digits, the fewest that read back as this double and of
-/// those the nearest; only where the point goes is another matter.
-fn spell(double: f64) -> String {
-    if double == 0.0 {
-        return "0".to_owned();
-    }
-    let text = format!("{double:e}");
-    let (mantissa, exponent) = text.split_once('e').expect("asked for an exponent");
-    let exponent: i32 = exponent.parse().expect("an exponent is a small integer");
-    let (sign, mantissa) = match mantissa.strip_prefix('-') {
-        Some(mantissa) => ("-", mantissa),
-        None => ("", mantissa),
-    };
-    let digits = mantissa.replace('.', "");
-    match usize::try_from(exponent) {
-        Ok(zeros) if zeros < 21 && zeros + 1 >= digits.len() => {
-            format!("{sign}{digits:0<width$}", width = zeros + 1)
-        }
-        Ok(whole) if whole < 21 => {
-            let (whole, fraction) = digits.split_at(whole + 1);
-            format!("{sign}{whole}.{fraction}")
-        }
-        Err(_) if exponent >= -6 => {
-            let zeros = exponent.unsigned_abs() as usize - 1;
-            format!("{sign}0.{:0<zeros$}{digits}", "")
-        }
-        _ => {
-            let plus = if exponent > 0 { "+" } else { "" };
-            format!("{sign}{mantissa}e{plus}{exponent}")
         }
     }
 }

@@ -1,13 +1,11 @@
 //! The one-line form, for an environment variable.
 
-use toml_datetime::Datetime;
+use sterna_types::UnixMillis;
 
-use super::moment::moment;
 use super::{KeyTextError, KeyTextFault, Keys};
 use crate::key::Key;
 use crate::keyring::Keyring;
 use crate::secret::SecretKey;
-use crate::time::UnixMillis;
 
 impl Keyring {
     /// Reads keys written as `secret`, `secret@activate_at` or
@@ -67,6 +65,5 @@ fn read_key(keys: &Keys<'_>, at: usize, entry: &str) -> Result<Key, KeyTextError
 }
 
 fn read_time(text: &str) -> Result<UnixMillis, KeyTextFault> {
-    let written: Datetime = text.parse().map_err(|_| KeyTextFault::NotATime)?;
-    moment(&written)
+    Ok(text.parse()?)
 }

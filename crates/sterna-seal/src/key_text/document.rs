@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-use toml_datetime::Datetime;
 use toml_parser::decoder::ScalarKind;
 use toml_parser::parser::{Event, EventKind, RecursionGuard, ValidateWhitespace, parse_document};
 use toml_parser::{Expected, ParseError, Raw, Source};
@@ -34,7 +33,7 @@ pub(super) struct Name<'a> {
 pub(super) enum Value<'a> {
     Other,
     Text(Cow<'a, str>),
-    Time(Datetime),
+    Time(Cow<'a, str>),
 }
 
 /// Reads the keys of a file, in their order.
@@ -194,10 +193,7 @@ impl<'a> Reader<'a> {
         self.sound(fault)?;
         Ok(match kind {
             ScalarKind::String => Value::Text(text),
-            ScalarKind::DateTime => Value::Time(text.parse().map_err(|fault| {
-                let fault = KeyTextFault::Syntax(format!("{fault}"));
-                self.error(event.span().start(), fault)
-            })?),
+            ScalarKind::DateTime => Value::Time(text),
             _ => Value::Other,
         })
     }

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use sterna_types::UnixMillis;
+
 use super::document::{Table, Value, tables};
-use super::moment::moment;
 use super::{KeyTextError, KeyTextFault, Keys};
 use crate::key::Key;
 use crate::keyring::Keyring;
 use crate::secret::{SecretKey, SecretText};
-use crate::time::UnixMillis;
 
 impl Keyring {
     /// Reads the text of a key file.
@@ -102,7 +102,7 @@ fn read_text(value: Value<'_>) -> Result<Cow<'_, str>, KeyTextFault> {
 
 fn read_time(value: &Value<'_>) -> Result<UnixMillis, KeyTextFault> {
     match value {
-        Value::Time(written) => moment(written),
+        Value::Time(text) => Ok(text.parse()?),
         Value::Other | Value::Text(_) => Err(KeyTextFault::NotATime),
     }
 }

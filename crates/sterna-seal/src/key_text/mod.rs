@@ -4,16 +4,17 @@
 mod compact;
 mod document;
 mod file;
-mod moment;
 
 #[cfg(test)]
 mod tests;
+
+use sterna_types::ParseTimeError;
 
 use crate::key::Key;
 use crate::keyring::{Keyring, KeyringError, key_fits};
 use crate::secret::SecretError;
 
-/// Why a text is not a key ring, and where.
+/// Fault in the text of a key ring, with its place.
 ///
 /// Never quotes the text, because it contains secrets.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -24,7 +25,7 @@ pub struct KeyTextError {
     pub line: usize,
     /// The character at fault in that line, counted from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The fault itself.
     pub fault: KeyTextFault,
 }
 
@@ -40,7 +41,7 @@ impl KeyTextError {
     }
 }
 
-/// What can be wrong with the text of a key ring.
+/// Kind of a fault in the text of a key ring.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyTextFault {
@@ -50,6 +51,9 @@ pub enum KeyTextFault {
     /// A time has no offset, so it is another time in every place.
     #[error("a time needs an offset: write it like 2026-07-28T00:00:00Z")]
     NoOffset,
+    /// The calendar does not have the day, or the day does not have the time.
+    #[error("there is no such day or time")]
+    NoSuchTime,
     /// Something else stands where a key is expected.
     #[error("keys are written as tables, each headed [[key]]")]
     NotAKey,
@@ -71,6 +75,16 @@ pub enum KeyTextFault {
     /// A field has no meaning here.
     #[error("unknown field: a [[key]] has secret, activate_at, retire_at and comment")]
     UnknownField,
+}
+
+impl From<ParseTimeError> for KeyTextFault {
+    fn from(error: ParseTimeError) -> Self {
+        match error {
+            ParseTimeError::NoOffset => Self::NoOffset,
+            ParseTimeError::NoSuchTime => Self::NoSuchTime,
+            _ => Self::NotATime,
+        }
+    }
 }
 
 /// Collects keys in the order of the text, so that a fault in one names the

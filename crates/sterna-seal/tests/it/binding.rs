@@ -12,27 +12,27 @@ fn two_bindings_are_equal_if_every_part_of_the_request_is() {
     for other in [
         Request {
             audience: "https://other.example",
-            ..alice
+            ..alice.clone()
         },
         Request {
             tenant: None,
-            ..alice
+            ..alice.clone()
         },
         Request {
-            principal: Principal::ANONYMOUS,
-            ..alice
+            principal: Principal::anonymous(),
+            ..alice.clone()
         },
         Request {
             method: "prompts/get",
-            ..alice
+            ..alice.clone()
         },
         Request {
             name: "undeploy",
-            ..alice
+            ..alice.clone()
         },
         Request {
             arguments: None,
-            ..alice
+            ..alice.clone()
         },
     ] {
         assert_ne!(alice.binding(), other.binding());
@@ -56,11 +56,11 @@ fn a_log_shows_nothing_of_a_request() {
         "{:?} {realm:?} {:?} {:?} {target:?} {:?}",
         alice.binding(),
         alice.principal,
-        Principal::ANONYMOUS,
+        Principal::anonymous(),
         target.digest(),
     );
     expect![
-        "Binding(..) Realm(..) Principal(named) Principal(anonymous) Target(..) TargetDigest(..)"
+        "Binding(..) Realm(..) Principal(named by \"https://login.example\") Principal(anonymous) Target(..) TargetDigest(..)"
     ]
     .assert_eq(&shown);
 }

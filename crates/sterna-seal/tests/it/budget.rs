@@ -3,11 +3,11 @@
 use std::cell::Cell;
 
 use expect_test::expect;
-use sterna_seal::{Budget, Draft, Part, SealError, Sealed};
+use sterna_seal::{Budget, Part, SealError, SealRequest, Sealed};
 
 use crate::stage::{Counting, NOW, Request, flow, ring};
 
-fn seal(draft: &Draft<'_>) -> Result<Sealed, SealError> {
+fn seal(draft: &SealRequest<'_>) -> Result<Sealed, SealError> {
     let binding = Request::by_alice().binding();
     ring("a").seal(draft, &binding, NOW, &mut Counting::default())
 }
@@ -22,8 +22,12 @@ fn a_payload_is_heavy_above_the_soft_limit_and_refused_above_the_hard_one() {
         (budget.refuse + 1, None),
     ] {
         let payload = vec![0; len];
-        let sealed = seal(&Draft::new(flow(), &payload));
-        assert_eq!(sealed.ok().map(|sealed| sealed.is_heavy), outcome, "{len}");
+        let sealed = seal(&SealRequest::new(flow(), &payload));
+        assert_eq!(
+            sealed.ok().map(|sealed| sealed.over_warn_budget),
+            outcome,
+            "{len}"
+        );
     }
 }
 
@@ -37,7 +41,7 @@ fn the_refusal_names_what_fills_the_budget() {
             Part::new("summary", 8_700),
         ]
     };
-    let error = seal(&Draft::new(flow(), &payload).with_parts(&parts)).unwrap_err();
+    let error = seal(&SealRequest::new(flow(), &payload).with_parts(&parts)).unwrap_err();
     expect!["the state has 70000 bytes, 65536 are allowed: plan 61000, summary 8700, approval 300"]
         .assert_eq(&error.to_string());
 }
@@ -52,7 +56,7 @@ fn parts_are_listed_only_when_somebody_has_to_read_them() {
     let mut budget = Budget::default();
     budget.refuse = 5;
     let draft = |payload| {
-        Draft::new(flow(), payload)
+        SealRequest::new(flow(), payload)
             .with_budget(budget)
             .with_parts(&parts)
     };
@@ -68,12 +72,12 @@ fn no_budget_seals_a_token_too_long_to_be_opened() {
     budget.refuse = usize::MAX;
     let longest = vec![7; 92 * 1024];
     let ring = ring("a");
-    let sealed = seal(&Draft::new(flow(), &longest).with_budget(budget)).unwrap();
+    let sealed = seal(&SealRequest::new(flow(), &longest).with_budget(budget)).unwrap();
     let claims = ring
         .open(&sealed.token, &Request::by_alice().binding(), NOW)
         .unwrap();
     assert_eq!(claims.content.inline(), Some(longest.as_slice()));
     let longer = vec![7; 92 * 1024 + 1];
-    let error = seal(&Draft::new(flow(), &longer).with_budget(budget)).unwrap_err();
+    let error = seal(&SealRequest::new(flow(), &longer).with_budget(budget)).unwrap_err();
     expect!["the state has 94209 bytes, 94208 are allowed"].assert_eq(&error.to_string());
 }

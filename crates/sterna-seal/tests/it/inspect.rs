@@ -1,6 +1,6 @@
 //! An operator looks into a token that a user has sent in.
 
-use sterna_seal::{Draft, Key, Keyring, OpenError, Principal, Realm, Target};
+use sterna_seal::{Key, Keyring, OpenError, Principal, Realm, SealRequest, Target};
 
 use crate::stage::{
     Counting, HOUR, MINUTE, NOW, Request, earlier, flow, later, ring, seal, secret,
@@ -18,8 +18,8 @@ fn it_tells_what_a_token_is_tied_to() {
     assert_eq!(seen.content.inline(), Some(&b"state"[..]));
     assert!(seen.is_named);
     assert!(seen.is_of_principal(&alice.principal));
-    assert!(!seen.is_of_principal(&Principal::ANONYMOUS));
-    let bob = Principal::named("https://login.example", "bob", None);
+    assert!(!seen.is_of_principal(&Principal::anonymous()));
+    let bob = Principal::named("https://login.example", "bob");
     assert!(!seen.is_of_principal(&bob));
     assert!(seen.is_of_target(&Target::new("tools/call", "deploy")));
     assert!(!seen.is_of_target(&Target::new("prompts/get", "deploy")));
@@ -35,14 +35,14 @@ fn it_tells_what_a_token_is_tied_to() {
 fn a_token_of_nobody_is_seen_to_be_nobodys() {
     let ring = ring("a");
     let request = Request {
-        principal: Principal::ANONYMOUS,
+        principal: Principal::anonymous(),
         ..Request::by_alice()
     };
-    let draft = Draft::new(flow(), b"state");
+    let draft = SealRequest::new(flow(), b"state");
     let sealed = ring.seal(&draft, &request.binding(), NOW, &mut Counting::default());
     let seen = ring.inspect(&sealed.unwrap().token, &realm()).unwrap();
     assert!(!seen.is_named);
-    assert!(seen.is_of_principal(&Principal::ANONYMOUS));
+    assert!(seen.is_of_principal(&Principal::anonymous()));
     assert!(!seen.is_of_principal(&Request::by_alice().principal));
 }
 

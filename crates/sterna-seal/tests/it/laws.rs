@@ -1,16 +1,17 @@
 //! What holds for every payload and every binding.
 
 use proptest::prelude::*;
-use sterna_seal::{Binding, Draft, Flow, FlowId, Principal, Realm, Target, ThreadEntropy};
+use sterna_seal::{
+    Binding, Flow, FlowId, Principal, Realm, SealRequest, Target, ThreadEntropy, mint_flow_id,
+};
 
-use crate::stage::{Counting, HOUR, NOW, Request, flow, later, ring, seal};
+use crate::stage::{Counting, HOUR, NOW, Request, flow, later, named, ring, seal};
 
 fn any_binding() -> impl Strategy<Value = Binding> {
     let principal = prop_oneof![
-        Just(Principal::ANONYMOUS),
-        (any::<String>(), any::<String>(), any::<Option<String>>()).prop_map(
-            |(issuer, subject, client)| Principal::named(&issuer, &subject, client.as_deref())
-        ),
+        Just(Principal::anonymous()),
+        (any::<String>(), any::<String>(), any::<Option<String>>())
+            .prop_map(|(issuer, subject, client)| named(&issuer, &subject, client.as_deref())),
     ];
     let place = (
         any::<String>(),
@@ -45,7 +46,7 @@ proptest! {
         let now = later(age);
         let ring = ring("ab");
         let sealed = ring
-            .seal(&Draft::new(flow, &payload), &binding, now, &mut ThreadEntropy)
+            .seal(&SealRequest::new(flow, &payload), &binding, now, &mut ThreadEntropy)
             .unwrap();
         let claims = ring.open(&sealed.token, &binding, now).unwrap();
         prop_assert_eq!(claims.content.inline(), Some(payload.as_slice()));
@@ -60,7 +61,7 @@ proptest! {
     fn two_bindings_never_open_each_others_tokens(a in any_binding(), b in any_binding()) {
         let ring = ring("a");
         let sealed = ring
-            .seal(&Draft::new(flow(), b"state"), &a, NOW, &mut ThreadEntropy)
+            .seal(&SealRequest::new(flow(), b"state"), &a, NOW, &mut ThreadEntropy)
             .unwrap();
         prop_assert_eq!(ring.open(&sealed.token, &b, NOW).is_ok(), a == b);
     }
@@ -117,7 +118,7 @@ fn a_token_shows_only_the_padded_size_of_its_payload() {
 fn two_tokens_of_one_state_have_nothing_in_common() {
     let ring = ring("a");
     let binding = Request::by_alice().binding();
-    let draft = Draft::new(flow(), b"state");
+    let draft = SealRequest::new(flow(), b"state");
     let mut entropy = Counting::default();
     let mut token = || {
         ring.seal(&draft, &binding, NOW, &mut entropy)
@@ -136,11 +137,11 @@ fn two_tokens_of_one_state_have_nothing_in_common() {
 #[test]
 fn flows_of_different_callers_differ_even_with_a_generator_that_repeats() {
     let bob = Request {
-        principal: Principal::named("https://login.example", "bob", None),
+        principal: Principal::named("https://login.example", "bob"),
         ..Request::by_alice()
     };
     let mint = |request: Request, now| {
-        FlowId::mint(&request.binding(), now, &mut Counting::default()).unwrap()
+        mint_flow_id(&request.binding(), now, &mut Counting::default()).unwrap()
     };
     let alice = mint(Request::by_alice(), NOW);
     assert_eq!(mint(Request::by_alice(), NOW), alice);
@@ -157,7 +158,7 @@ fn flows_of_different_callers_differ_even_with_a_generator_that_repeats() {
 fn nothing_that_is_logged_shows_a_secret_or_a_state() {
     let ring = ring("a");
     let binding = Request::by_alice().binding();
-    let draft = Draft::new(flow(), b"private");
+    let draft = SealRequest::new(flow(), b"private");
     let sealed = ring
         .seal(&draft, &binding, NOW, &mut Counting::default())
         .unwrap();
@@ -167,9 +168,9 @@ fn nothing_that_is_logged_shows_a_secret_or_a_state() {
         Keyring([KeyId(b118fa87)])
         Key { id: KeyId(b118fa87), secret: SecretKey(..), activate_at: UnixMillis(0), retire_at: None, comment: None }
         Binding(..)
-        Draft { flow: Flow { id: FlowId(666c6f772d6f662d7468652d74657374), round: 1, started_at: UnixMillis(1785196800000) }, len: 7, .. }
+        SealRequest { flow: Flow { id: FlowId(..), round: 1, started_at: UnixMillis(1785196800000) }, len: 7, .. }
         Sealed { len: 214, key_id: KeyId(b118fa87), expires_at: UnixMillis(1785200400000), .. }
-        Claims { flow: Flow { id: FlowId(666c6f772d6f662d7468652d74657374), round: 1, started_at: UnixMillis(1785196800000) }, issued_at: UnixMillis(1785196800000), expires_at: UnixMillis(1785200400000), key_id: KeyId(b118fa87), content: Inline(Payload(7 bytes)) }
+        Claims { flow: Flow { id: FlowId(..), round: 1, started_at: UnixMillis(1785196800000) }, issued_at: UnixMillis(1785196800000), expires_at: UnixMillis(1785200400000), key_id: KeyId(b118fa87), content: Inline(Payload(7 bytes)) }
     "#]].assert_eq(&format!(
         "{ring:?}\n{key:?}\n{binding:?}\n{draft:?}\n{sealed:?}\n{claims:?}\n"
     ));

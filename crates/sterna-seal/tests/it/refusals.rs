@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use base64_simd::URL_SAFE_NO_PAD;
 use expect_test::{Expect, expect};
-use sterna_seal::{Draft, Keyring, Lifetimes, OpenError, Principal, UnixMillis};
+use sterna_seal::{Keyring, Lifetimes, OpenError, Principal, SealRequest, UnixMillis};
 
 use crate::stage::{
-    Counting, HOUR, MINUTE, NOW, Request, SECOND, earlier, flow, later, ring, seal,
+    self, Counting, HOUR, MINUTE, NOW, Request, SECOND, earlier, flow, later, ring, seal,
 };
 
 #[test]
@@ -126,8 +126,8 @@ fn another_version_and_another_suite_are_refused_by_name() {
 fn a_token_that_moves_is_refused_with_its_own_reason() {
     let alice = Request::by_alice();
     let named = |issuer, subject, client| Request {
-        principal: Principal::named(issuer, subject, client),
-        ..alice
+        principal: stage::named(issuer, subject, client),
+        ..alice.clone()
     };
     let (issuer, client) = ("https://login.example", Some("editor"));
     let to = |request: Request| request;
@@ -148,22 +148,22 @@ fn a_token_that_moves_is_refused_with_its_own_reason() {
         ),
         (
             to(Request {
-                principal: Principal::ANONYMOUS,
-                ..alice
+                principal: Principal::anonymous(),
+                ..alice.clone()
             }),
             OpenError::OtherPrincipal,
         ),
         (
             to(Request {
                 name: "destroy",
-                ..alice
+                ..alice.clone()
             }),
             OpenError::OtherTarget,
         ),
         (
             to(Request {
                 method: "prompts/get",
-                ..alice
+                ..alice.clone()
             }),
             OpenError::OtherTarget,
         ),
@@ -171,56 +171,56 @@ fn a_token_that_moves_is_refused_with_its_own_reason() {
             to(Request {
                 method: "tools/cal",
                 name: "ldeploy",
-                ..alice
+                ..alice.clone()
             }),
             OpenError::OtherTarget,
         ),
         (
             to(Request {
                 arguments: Some(r#"{"service":"billing","replicas":4}"#),
-                ..alice
+                ..alice.clone()
             }),
             OpenError::OtherArguments,
         ),
         (
             to(Request {
                 arguments: Some("{}"),
-                ..alice
+                ..alice.clone()
             }),
             OpenError::OtherArguments,
         ),
         (
             to(Request {
                 arguments: None,
-                ..alice
+                ..alice.clone()
             }),
             OpenError::OtherArguments,
         ),
         (
             to(Request {
                 audience: "https://other.example",
-                ..alice
+                ..alice.clone()
             }),
             OpenError::Unauthentic,
         ),
         (
             to(Request {
                 tenant: Some("umbrella"),
-                ..alice
+                ..alice.clone()
             }),
             OpenError::Unauthentic,
         ),
         (
             to(Request {
                 tenant: Some(""),
-                ..alice
+                ..alice.clone()
             }),
             OpenError::Unauthentic,
         ),
         (
             to(Request {
                 tenant: None,
-                ..alice
+                ..alice.clone()
             }),
             OpenError::Unauthentic,
         ),
@@ -236,17 +236,17 @@ fn a_token_that_moves_is_refused_with_its_own_reason() {
 fn a_token_of_nobody_is_not_a_token_of_somebody() {
     let ring = ring("a");
     let nobody = Request {
-        principal: Principal::ANONYMOUS,
+        principal: Principal::anonymous(),
         ..Request::by_alice()
     };
-    let draft = Draft::new(flow(), b"state");
+    let draft = SealRequest::new(flow(), b"state");
     let sealed = ring
         .seal(&draft, &nobody.binding(), NOW, &mut Counting::default())
         .unwrap();
     assert!(ring.open(&sealed.token, &nobody.binding(), NOW).is_ok());
     for subject in ["", "alice"] {
         let somebody = Request {
-            principal: Principal::named("", subject, None),
+            principal: Principal::named("", subject),
             ..nobody
         };
         let refused = ring.open(&sealed.token, &somebody.binding(), NOW);
@@ -323,7 +323,7 @@ fn a_late_round_lives_only_as_long_as_its_flow() {
     let ring = ring("a");
     let binding = Request::by_alice().binding();
     let last = later(24 * HOUR - 10 * MINUTE);
-    let draft = Draft::new(flow().next_round(), b"state");
+    let draft = SealRequest::new(flow().next_round(), b"state");
     let sealed = ring
         .seal(&draft, &binding, last, &mut Counting::default())
         .unwrap();
@@ -343,7 +343,7 @@ fn a_late_round_lives_only_as_long_as_its_flow() {
 fn a_flow_past_its_age_gets_no_further_token() {
     let binding = Request::by_alice().binding();
     let seal_at = |now| {
-        let draft = Draft::new(flow(), b"state");
+        let draft = SealRequest::new(flow(), b"state");
         ring("a").seal(&draft, &binding, now, &mut Counting::default())
     };
     assert!(seal_at(later(24 * HOUR - SECOND)).is_ok());
@@ -402,7 +402,7 @@ fn every_reason_has_a_label_of_its_own() {
 fn check_times(lifetimes: Lifetimes, times: &[UnixMillis], expected: Expect) {
     let ring = ring("a");
     let binding = Request::by_alice().binding();
-    let draft = Draft::new(flow(), b"state").with_lifetimes(lifetimes);
+    let draft = SealRequest::new(flow(), b"state").with_lifetimes(lifetimes);
     let sealed = ring
         .seal(&draft, &binding, NOW, &mut Counting::default())
         .unwrap();

@@ -113,3 +113,24 @@ fn a_server_does_not_start_with_keys_it_cannot_use() {
     expect!["/keys.toml is not a key file: line 1, column 1: this key has no secret"]
         .assert_eq(&file.told(&error));
 }
+
+/// A `main` that returns the error prints its `Debug`.
+#[test]
+fn an_error_is_in_words_where_a_main_prints_it() {
+    let file = File::with(&ring("a"));
+    let told = |path: PathBuf| {
+        let error = SharedKeyring::from_file(path, NOW).map(drop).unwrap_err();
+        format!("{error:?}").replace(&file.folder.path().display().to_string(), "")
+    };
+    let missing = told(file.folder.path().join("none.toml"));
+    assert!(missing.starts_with("cannot read /none.toml: "), "{missing}");
+    assert!(
+        missing.ends_with("; make one with `sterna keys new /none.toml`"),
+        "{missing}"
+    );
+    file.write("[[keys]]\nsecret = 1\n");
+    assert_eq!(
+        told(file.path()),
+        "/keys.toml is not a key file: line 1, column 3: unknown field: a [[key]] has secret, activate_at, retire_at and comment"
+    );
+}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sterna_seal::{Draft, Key, Keyring, OpenError, RotateError, UnixMillis};
+use sterna_seal::{Key, Keyring, OpenError, RotateError, SealRequest, UnixMillis};
 
 use crate::stage::{Counting, HOUR, MINUTE, NOW, Request, earlier, flow, later, ring, secret};
 
@@ -18,7 +18,7 @@ impl Fleet {
         let binding = Request::by_alice().binding();
         let sealed = ring
             .seal(
-                &Draft::new(flow(), b"state"),
+                &SealRequest::new(flow(), b"state"),
                 &binding,
                 now,
                 &mut Counting::default(),
@@ -37,7 +37,7 @@ impl Fleet {
     fn all_open(&self, ring: &Keyring, now: UnixMillis) {
         let binding = Request::by_alice().binding();
         for (minted, token) in &self.tokens {
-            if now < minted.after(ROUND) {
+            if now < *minted + ROUND {
                 let opened = ring.open(token, &binding, now);
                 assert!(opened.is_ok(), "minted {minted}, opened {now}: {opened:?}");
             }
@@ -123,7 +123,7 @@ fn the_newest_active_key_mints_whatever_the_order_of_the_list() {
 #[test]
 fn without_an_active_key_nothing_is_sealed() {
     let ring = Keyring::new([Key::new(secret('a')).activating_at(later(1))]).unwrap();
-    let draft = Draft::new(flow(), b"state");
+    let draft = SealRequest::new(flow(), b"state");
     let error = ring
         .seal(
             &draft,

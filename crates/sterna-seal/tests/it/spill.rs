@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use expect_test::expect;
 use futures::executor::block_on;
 use sterna_seal::{
-    BlobError, BlobFuture, BlobId, Budget, Claims, Content, Draft, LoadError, OpenError, SealError,
-    Sealed, Spill, UnixMillis,
+    BlobError, BlobFuture, BlobId, Budget, Claims, Content, LoadError, OpenError, SealError,
+    SealRequest, Sealed, Spill, UnixMillis,
 };
 
 use crate::stage::{Counting, HOUR, NOW, Request, flow, later, ring};
@@ -60,7 +60,7 @@ impl Spill for Shelf {
 
 fn seal(shelf: &Shelf, payload: &[u8]) -> Result<Sealed, SealError> {
     let binding = Request::by_alice().binding();
-    let draft = Draft::new(flow(), payload);
+    let draft = SealRequest::new(flow(), payload);
     let mut entropy = Counting::default();
     block_on(ring("a").seal_or_spill(&draft, &binding, NOW, &mut entropy, shelf))
 }
@@ -92,7 +92,7 @@ fn a_payload_that_does_not_fit_is_carried_by_name_and_key() {
     let payload = vec![b'p'; 100_000];
     let sealed = seal(&shelf, &payload).unwrap();
     assert_eq!(sealed.token.len(), 299);
-    assert!(sealed.is_heavy);
+    assert!(sealed.over_warn_budget);
     let (blob, expires_at) = shelf.only();
     assert_eq!(expires_at, later(HOUR), "kept as long as the token");
     assert_eq!(blob.len(), 1 + 100_352, "padded");
@@ -151,7 +151,7 @@ fn sealing_and_loading_can_move_between_threads() {
     let sealed = seal(&shelf, b"state").unwrap();
     check(open(&sealed).content.load(Some(&shelf)));
     let binding = Request::by_alice().binding();
-    let draft = Draft::new(flow(), b"state");
+    let draft = SealRequest::new(flow(), b"state");
     let mut entropy = Counting::default();
     check(ring("a").seal_or_spill(&draft, &binding, NOW, &mut entropy, &shelf));
 }
@@ -182,7 +182,7 @@ fn two_payloads_never_share_a_key_even_if_the_generator_repeats() {
     budget.refuse = 0;
     let spill = |payload: &[u8]| {
         let binding = Request::by_alice().binding();
-        let draft = Draft::new(flow(), payload).with_budget(budget);
+        let draft = SealRequest::new(flow(), payload).with_budget(budget);
         let mut entropy = Counting::default();
         block_on(ring("a").seal_or_spill(&draft, &binding, NOW, &mut entropy, &shelf)).unwrap()
     };

@@ -1,8 +1,10 @@
 //! A server, its callers and a clock, all decided by the test.
 
+use std::time::Duration;
+
 use sterna_seal::{
-    Binding, Draft, Entropy, EntropyError, Flow, FlowId, Key, Keyring, Principal, Realm, SecretKey,
-    Target, UnixMillis,
+    Binding, Entropy, EntropyError, Flow, FlowId, Key, Keyring, Principal, Realm, SealRequest,
+    SecretKey, Target, UnixMillis,
 };
 
 /// 2026-07-28T00:00:00Z.
@@ -14,11 +16,11 @@ pub(crate) const HOUR: u64 = 60 * MINUTE;
 
 /// `NOW` moved by so many milliseconds.
 pub(crate) fn later(millis: u64) -> UnixMillis {
-    UnixMillis::new(NOW.get() + millis)
+    NOW + Duration::from_millis(millis)
 }
 
 pub(crate) fn earlier(millis: u64) -> UnixMillis {
-    UnixMillis::new(NOW.get() - millis)
+    UnixMillis::new(NOW.get() - i64::try_from(millis).unwrap())
 }
 
 /// A different secret for every letter.
@@ -32,7 +34,7 @@ pub(crate) fn ring(letters: &str) -> Keyring {
 }
 
 /// Who asks for what, and where; every field can be changed.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Request {
     pub(crate) audience: &'static str,
     pub(crate) tenant: Option<&'static str>,
@@ -47,7 +49,7 @@ impl Request {
         Self {
             audience: "https://tools.example",
             tenant: Some("acme"),
-            principal: Principal::named("https://login.example", "alice", Some("editor")),
+            principal: Principal::named("https://login.example", "alice").through("editor"),
             method: "tools/call",
             name: "deploy",
             arguments: Some(r#"{"service":"billing","replicas":3}"#),
@@ -61,6 +63,14 @@ impl Request {
     }
 }
 
+pub(crate) fn named(issuer: &str, subject: &str, client: Option<&str>) -> Principal {
+    let principal = Principal::named(issuer, subject);
+    match client {
+        Some(client) => principal.through(client),
+        None => principal,
+    }
+}
+
 pub(crate) fn flow() -> Flow {
     Flow::begin(FlowId::from_bytes(*b"flow-of-the-test"), NOW)
 }
@@ -68,7 +78,7 @@ pub(crate) fn flow() -> Flow {
 /// Seals a payload for Alice's first round, at `NOW`.
 pub(crate) fn seal(ring: &Keyring, payload: &[u8]) -> String {
     let binding = Request::by_alice().binding();
-    let draft = Draft::new(flow(), payload);
+    let draft = SealRequest::new(flow(), payload);
     let sealed = ring.seal(&draft, &binding, NOW, &mut Counting::default());
     sealed.unwrap().token
 }

@@ -2,13 +2,13 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use sterna_form::{Form, NotAForm};
 use sterna_protocol::elicitation::{ElicitAction, ElicitContent, ElicitResult, FormSchema};
 use sterna_protocol::json::JsonObject;
 use sterna_protocol::roots::{ListRootsResult, Root};
 use sterna_protocol::sampling::CreateMessageResult;
 
 use crate::cx::Refused;
-use crate::form::Form;
 
 /// The client's answers to what a low-level handler asked.
 ///
@@ -90,4 +90,47 @@ impl fmt::Debug for Answers {
         let keys: Vec<_> = self.0.iter().map(|(key, _)| key).collect();
         f.debug_tuple("Answers").field(&keys).finish()
     }
+}
+
+/// The form of a Rust type, for a low-level handler that asks with it and reads
+/// the answer with [`Answers::form`].
+///
+/// A struct has one field per member; anything else that fits into one field is
+/// a form of one field, named `key`.
+///
+/// # Errors
+///
+/// `T` has a shape that no form can show; the error names the field.
+///
+/// # Examples
+///
+/// ```
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use sterna_protocol::elicitation::ElicitRequestFormParams;
+/// use sterna_protocol::input::{InputRequest, InputRequired};
+/// use sterna_protocol::result::Outcome;
+/// use sterna_protocol::tool::CallToolResult;
+/// use sterna_server::{Answers, Call, ToolError, form_schema};
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Approval {
+///     /// Why is it safe?
+///     reason: String,
+/// }
+///
+/// async fn deploy(_: Call, answers: Answers) -> Result<Outcome<CallToolResult>, ToolError> {
+///     if let Some(approval) = answers.form::<Approval>("approval") {
+///         let text = format!("deployed: {}", approval?.reason);
+///         return Ok(Outcome::Complete(CallToolResult::text(text)));
+///     }
+///     let form = form_schema::<Approval>("approval")?;
+///     let question = InputRequest::elicit(ElicitRequestFormParams::new("Deploy?", form));
+///     Ok(Outcome::InputRequired(InputRequired::asking("approval", question)))
+/// }
+/// # let form = form_schema::<Approval>("approval").unwrap();
+/// # assert!(form.requires("reason"));
+/// ```
+pub fn form_schema<T: JsonSchema>(key: &str) -> Result<FormSchema, NotAForm> {
+    Form::of::<T>().map(|form| form.schema(key))
 }

@@ -11,9 +11,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sterna_flow::{Level, Listener, Progress};
 
-pub use answers::Answers;
+pub use answers::{Answers, form_schema};
 pub use request::Request;
-pub(crate) use request::{Becoming, Facts, Place};
+pub(crate) use request::{Becoming, Facts, Headers, Place};
+
+use crate::offer::text;
 
 /// One round of a low-level handler: what it is called with.
 ///
@@ -23,33 +25,48 @@ pub(crate) use request::{Becoming, Facts, Place};
 pub struct Call {
     request: Request,
     arguments: Arc<Value>,
+    written: Written,
     state: Option<Arc<str>>,
     round: u32,
+}
+
+/// How the arguments of a call are written on the wire.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Written {
+    AsJson,
+    AsText,
 }
 
 impl Call {
     pub(crate) fn new(
         request: Request,
         arguments: Arc<Value>,
+        written: Written,
         state: Option<Arc<str>>,
         round: u32,
     ) -> Self {
         Self {
             request,
             arguments,
+            written,
             state,
             round,
         }
     }
 
     /// The arguments: of a tool or a prompt those of the caller, of a resource
-    /// template the values of its variables, of a resource its URI.
+    /// template an object with its `uri` and its `variables`, of a resource its
+    /// URI. Those of a prompt and the variables are text, which is read as `T`
+    /// wants it: a number, `true` or `false`.
     ///
     /// # Errors
     ///
     /// They are not a `T`.
     pub fn arguments<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
-        T::deserialize(&*self.arguments)
+        match self.written {
+            Written::AsJson => T::deserialize(&*self.arguments),
+            Written::AsText => text::read(&self.arguments),
+        }
     }
 
     /// The state that the round before returned.

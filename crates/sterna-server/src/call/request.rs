@@ -2,18 +2,20 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use http::Extensions;
+use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
+use sterna_form::NotAForm;
+use sterna_http::Admission;
+use sterna_http::auth::Caller;
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::meta::{RequestMeta, ResultMeta};
 
-use crate::auth::Caller;
 use crate::changes::Changes;
 use crate::core::Core;
 use crate::cx::Posed;
-use crate::edge::Pass;
-use crate::form::NotAForm;
+use crate::legacy::MCP_SESSION_ID;
 use crate::rounds::{Reporter, gate};
 use crate::tasks::{Tasks, Wish};
 use crate::telemetry::{TraceContext, flow_name};
@@ -28,8 +30,9 @@ pub struct Request(Arc<Facts>);
 pub(crate) struct Facts {
     pub(crate) core: Arc<Core>,
     pub(crate) meta: RequestMeta,
-    pub(crate) pass: Pass,
+    pub(crate) admission: Admission,
     pub(crate) extensions: Extensions,
+    pub(crate) headers: Headers,
     pub(crate) reporter: Option<Arc<Reporter>>,
     /// A mistake of the author that no handler may hide.
     pub(crate) mistake: OnceLock<NotAForm>,
@@ -39,6 +42,23 @@ pub(crate) struct Facts {
     pub(crate) becoming: Becoming,
     /// The questions that wait to be brought to the client.
     pub(crate) posed: Posed,
+}
+
+/// The headers of the HTTP request as it came; a handler does not see all.
+pub(crate) enum Headers {
+    /// Those of one request.
+    Own(HeaderMap),
+    /// Those of many that came in one POST.
+    Shared(Arc<HeaderMap>),
+}
+
+impl Headers {
+    fn map(&self) -> &HeaderMap {
+        match self {
+            Self::Own(headers) => headers,
+            Self::Shared(headers) => headers,
+        }
+    }
 }
 
 /// Where a request stands in its flow.
@@ -88,15 +108,22 @@ impl Request {
     ///
     /// The server was given no `T`. The call fails, and nothing else.
     #[must_use]
+    #[expect(
+        clippy::panic,
+        reason = "the author reads it, and the call alone fails"
+    )]
     pub fn state<T: Send + Sync + 'static>(&self) -> &T {
         let state = self.0.core.states.get();
-        state.expect("a handler asks only for state that the server was given")
+        state.unwrap_or_else(|| {
+            let wanted = std::any::type_name::<T>();
+            panic!("MR0211: the server was given no `{wanted}`: give it one with `Server::state`")
+        })
     }
 
     /// Who is calling, as the server's gate found out.
     #[must_use]
     pub fn caller(&self) -> &Caller {
-        self.0.pass.caller()
+        self.0.admission.caller()
     }
 
     /// Who the client says it is. Good for display, not for decisions.
@@ -121,6 +148,26 @@ impl Request {
     #[must_use]
     pub fn extensions(&self) -> &Extensions {
         &self.0.extensions
+    }
+
+    /// The header `name` of the HTTP request that this round came with, if it
+    /// is there and is text. Headers that carry credentials are withheld:
+    /// `Authorization`, `Proxy-Authorization`, `Cookie` and `Mcp-Session-Id`.
+    ///
+    /// A task has none, and stdio only those that repeat the message. Another
+    /// round may come with others, so a flow that depends on one reads it in a
+    /// [`step`](sterna_flow::FlowCx::step). A client sets headers as it likes: they
+    /// prove nothing about the caller.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let value = self.0.headers.map().get(name).filter(|_| is_shown(name))?;
+        value.to_str().ok()
+    }
+
+    /// All headers that [`header`](Self::header) shows, as they came.
+    pub fn headers(&self) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
+        let headers = self.0.headers.map().iter();
+        headers.filter(|(name, _)| is_shown(name.as_str()))
     }
 
     /// Tells subscribers that something of the server has changed.
@@ -183,8 +230,8 @@ impl Request {
         &self.0.meta
     }
 
-    pub(crate) fn pass(&self) -> &Pass {
-        &self.0.pass
+    pub(crate) fn admission(&self) -> &Admission {
+        &self.0.admission
     }
 
     pub(crate) fn reporter(&self) -> Option<&Arc<Reporter>> {
@@ -200,6 +247,15 @@ impl Request {
     pub(crate) fn mistake(&self) -> Option<&NotAForm> {
         self.0.mistake.get()
     }
+}
+
+/// Whether a handler sees the header `name`. What authenticates the caller is
+/// for the gate alone: a handler that has it can pass it on (AUTHSEC-S2).
+fn is_shown(name: &str) -> bool {
+    let hidden = [AUTHORIZATION, PROXY_AUTHORIZATION, COOKIE, MCP_SESSION_ID];
+    !hidden
+        .iter()
+        .any(|hidden| name.eq_ignore_ascii_case(hidden.as_str()))
 }
 
 impl fmt::Debug for Request {

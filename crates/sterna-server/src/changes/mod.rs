@@ -10,12 +10,12 @@ use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::subscription::SubscriptionFilter;
 
 pub use edit::Edit;
+use sterna_http::{Admission, Outbox};
 pub(crate) use subscribers::event;
 use subscribers::{Change, Subscribers};
 
 use crate::core::Core;
 use crate::current::Changing;
-use crate::edge::Outbox;
 use crate::legacy::Live;
 use crate::server::BuildError;
 
@@ -109,14 +109,50 @@ impl Changes {
         let _ = self.0.changing.set(Arc::downgrade(changing));
     }
 
-    /// Opens a stream for the request `id`.
-    pub(crate) fn subscribe(&self, id: RequestId, filter: SubscriptionFilter, outbox: Outbox) {
-        self.0.subscribers.subscribe(id, filter, outbox);
+    /// Tells the stream that the request `id` opened, until the guard is
+    /// dropped.
+    pub(crate) fn subscribe(
+        &self,
+        id: RequestId,
+        filter: SubscriptionFilter,
+        admission: Admission,
+        outbox: Outbox,
+    ) -> Subscription {
+        let number = self.0.subscribers.subscribe(id, filter, admission, outbox);
+        self.subscription(number)
     }
 
-    /// Opens the stream of a session, in place of the one it had.
-    pub(crate) fn attend(&self, session: Arc<Live>, outbox: Outbox) {
-        self.0.subscribers.attend(session, outbox);
+    /// Tells the stream of a session, in place of the one it had, until the
+    /// guard is dropped.
+    pub(crate) fn attend(
+        &self,
+        session: Arc<Live>,
+        admission: Admission,
+        outbox: Outbox,
+    ) -> Subscription {
+        let number = self.0.subscribers.attend(session, admission, outbox);
+        self.subscription(number)
+    }
+
+    fn subscription(&self, number: u64) -> Subscription {
+        Subscription {
+            changes: self.clone(),
+            number,
+        }
+    }
+}
+
+/// A stream that is told of changes. Dropping it forgets the stream, with all
+/// that it asked for.
+#[derive(Debug)]
+pub(crate) struct Subscription {
+    changes: Changes,
+    number: u64,
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.changes.0.subscribers.forget(self.number);
     }
 }
 

@@ -1,23 +1,33 @@
 //! Those who listen, and what they are told.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
+use sterna_http::{Admission, Outbox};
 use sterna_protocol::jsonrpc::{Notification, RequestId};
 use sterna_protocol::meta::{NotificationMeta, NotificationParams};
 use sterna_protocol::resource::ResourceUpdatedNotificationParams;
 use sterna_protocol::sse::Frame;
 use sterna_protocol::subscription::SubscriptionFilter;
 
-use crate::edge::Outbox;
 use crate::legacy::Live;
 
 /// Those who listen on this instance.
 #[derive(Default)]
-pub(super) struct Subscribers(Mutex<Vec<Subscriber>>);
+pub(super) struct Subscribers(Mutex<Table>);
+
+#[derive(Default)]
+struct Table {
+    /// The number of the last one.
+    last: u64,
+    by_number: BTreeMap<u64, Subscriber>,
+}
 
 struct Subscriber {
     audience: Audience,
+    /// The caller that opened the stream.
+    admission: Admission,
     outbox: Outbox,
 }
 
@@ -41,8 +51,8 @@ pub(super) enum Change<'a> {
 impl Subscribers {
     /// Tells those who want to know (SUB-S1).
     pub(super) fn tell(&self, change: Change<'_>) {
-        self.lock().retain(|subscriber| {
-            if subscriber.audience.wants(change) {
+        self.lock().by_number.retain(|_, subscriber| {
+            if subscriber.audience.wants(change) && change.may_be_told(&subscriber.admission) {
                 let event = change.event(subscriber.audience.id());
                 if subscriber.outbox.push(event.into()).is_err() {
                     // Whoever lags this far behind is told so by the end of the stream, and
@@ -54,28 +64,48 @@ impl Subscribers {
         });
     }
 
-    /// Opens a stream for the request `id`.
-    pub(super) fn subscribe(&self, id: RequestId, filter: SubscriptionFilter, outbox: Outbox) {
-        self.add(Audience::Stream(id, filter), outbox);
+    /// Adds the stream that the request `id` opened; its number.
+    pub(super) fn subscribe(
+        &self,
+        id: RequestId,
+        filter: SubscriptionFilter,
+        admission: Admission,
+        outbox: Outbox,
+    ) -> u64 {
+        self.add(Audience::Stream(id, filter), admission, outbox)
     }
 
-    /// Opens the stream of a session, in place of the one it had.
-    pub(super) fn attend(&self, session: Arc<Live>, outbox: Outbox) {
+    /// Adds the stream of a session, in place of the one it had; its number.
+    pub(super) fn attend(&self, session: Arc<Live>, admission: Admission, outbox: Outbox) -> u64 {
         session.listen(outbox.clone());
-        self.add(Audience::Session(session), outbox);
+        self.add(Audience::Session(session), admission, outbox)
+    }
+
+    /// Forgets a stream that has ended.
+    pub(super) fn forget(&self, number: u64) {
+        let forgotten = self.lock().by_number.remove(&number);
+        // Outside of the lock: it may be the last that knows of a session.
+        drop(forgotten);
     }
 
     pub(super) fn len(&self) -> usize {
-        self.lock().len()
+        self.lock().by_number.len()
     }
 
-    fn add(&self, audience: Audience, outbox: Outbox) {
-        let mut subscribers = self.lock();
-        subscribers.retain(|subscriber| !subscriber.outbox.is_closed());
-        subscribers.push(Subscriber { audience, outbox });
+    fn add(&self, audience: Audience, admission: Admission, outbox: Outbox) -> u64 {
+        let mut table = self.lock();
+        table.last += 1;
+        let number = table.last;
+        let subscriber = Subscriber {
+            audience,
+            admission,
+            outbox,
+        };
+        table.by_number.insert(number, subscriber);
+        number
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Subscriber>> {
+    fn lock(&self) -> MutexGuard<'_, Table> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -108,6 +138,15 @@ impl Audience {
 }
 
 impl Change<'_> {
+    /// Returns `true` if a caller may read what has changed. A session may have
+    /// subscribed with another token than the one its stream was opened with.
+    fn may_be_told(self, admission: &Admission) -> bool {
+        match self {
+            Self::Resource(uri) => admission.may("resources/read", Some(uri)).is_ok(),
+            Self::Prompts | Self::Resources | Self::Tools => true,
+        }
+    }
+
     fn event(self, subscription: Option<&RequestId>) -> Vec<u8> {
         let meta = subscription.map(|id| NotificationMeta::on(id.clone()));
         let list = |method| {

@@ -81,9 +81,9 @@ impl<'a, T: Send + 'static> Ask<'a, T> {
     }
 
     /// Accepts an answer that an older build recorded under the name `old`.
-    pub fn aka(mut self, old: &str) -> Self {
+    pub fn formerly(mut self, old: &str) -> Self {
         self.waiting = match self.waiting {
-            Waiting::Patient(ask) => Waiting::Patient(ask.aka(old)),
+            Waiting::Patient(ask) => Waiting::Patient(ask.formerly(old)),
             other => other,
         };
         self
@@ -91,7 +91,7 @@ impl<'a, T: Send + 'static> Ask<'a, T> {
 
     /// Stops waiting after `duration`, counted from when it was first asked,
     /// with [`Refused::TooLate`]. Comes last, after [`pin`](Self::pin) and
-    /// [`aka`](Self::aka).
+    /// [`formerly`](Self::formerly).
     pub fn deadline(mut self, duration: Duration) -> Self {
         self.waiting = match self.waiting {
             Waiting::Patient(ask) => Waiting::Within(ask.deadline(duration)),

@@ -20,18 +20,18 @@ use sterna_protocol::sampling::{CreateMessageRequestParams, CreateMessageResult}
 use sterna_protocol::uri::Uri;
 
 pub use ask::Ask;
-pub(crate) use posed::Posed;
+pub(crate) use posed::{Envelope, Posed};
 pub(crate) use question::CANNOT_ASK;
 pub use refused::Refused;
 pub use script::Script;
+use sterna_form::Form;
+use sterna_http::auth::Caller;
 
-use crate::auth::Caller;
 use crate::call::Request;
-use crate::form::Form;
 use question::{Question, Subject};
 
 /// A handler's way to ask the client, on top of everything that
-/// [`sterna_flow::Cx`] remembers: steps, effects, time and randomness.
+/// [`sterna_flow::FlowCx`] remembers: steps, effects, time and randomness.
 ///
 /// It belongs to one run of one handler: it cannot be cloned or moved into a
 /// task of its own.
@@ -55,12 +55,12 @@ use question::{Question, Subject};
 /// }
 /// ```
 pub struct Cx<'a> {
-    flow: sterna_flow::Cx<'a>,
+    flow: sterna_flow::FlowCx<'a>,
     request: Request,
 }
 
 impl<'a> Cx<'a> {
-    pub(crate) fn new(flow: sterna_flow::Cx<'a>, request: Request) -> Self {
+    pub(crate) fn new(flow: sterna_flow::FlowCx<'a>, request: Request) -> Self {
         Self { flow, request }
     }
 
@@ -193,6 +193,24 @@ impl<'a> Cx<'a> {
         self.request.caller()
     }
 
+    /// The header `name` of the HTTP request that this round came with; see
+    /// [`Request::header`].
+    ///
+    /// ```
+    /// use sterna_server::Cx;
+    ///
+    /// async fn greet(cx: Cx<'_>, (): ()) -> &'static str {
+    ///     match cx.header("accept-language") {
+    ///         Some(languages) if languages.starts_with("de") => "Guten Tag",
+    ///         _ => "Good morning",
+    ///     }
+    /// }
+    /// ```
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.request.header(name)
+    }
+
     /// What layers around the server have put into the HTTP request.
     #[must_use]
     pub fn extensions(&self) -> &Extensions {
@@ -201,7 +219,7 @@ impl<'a> Cx<'a> {
 }
 
 impl<'a> Deref for Cx<'a> {
-    type Target = sterna_flow::Cx<'a>;
+    type Target = sterna_flow::FlowCx<'a>;
 
     fn deref(&self) -> &Self::Target {
         &self.flow

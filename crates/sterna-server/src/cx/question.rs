@@ -5,17 +5,18 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use sterna_flow::{Digest, Fingerprint, Pin, Rejected};
+use sterna_form::Form;
 use sterna_protocol::elicitation::{
     ElicitContent, ElicitRequestFormParams, ElicitRequestParams, ElicitResult,
 };
 use sterna_protocol::input::InputRequest;
+use sterna_protocol::json::mismatch;
 use sterna_protocol::roots::{ListRootsResult, Root};
 use sterna_protocol::sampling::CreateMessageResult;
 
 use super::Refused;
 use super::posed::Envelope;
 use crate::call::Request;
-use crate::form::Form;
 
 /// A question whose good answer becomes a `T`.
 pub(crate) struct Question<T> {
@@ -65,6 +66,36 @@ impl<T> Subject<T> {
         Self::Whole(Box::new(request), read)
     }
 
+    /// What tells the question from all others.
+    fn fingerprint(&self, pin: Pin, digest: &dyn Digest) -> Fingerprint {
+        match self {
+            Self::Form {
+                form, key, message, ..
+            } => {
+                let message = match pin {
+                    Pin::Schema => "",
+                    _ => message,
+                };
+                let parts: [&[u8]; 3] = [form.digest(), message.as_bytes(), key.as_bytes()];
+                // Where the form says all, nothing more is hashed.
+                let count = if form.needs_key() { 3 } else { 2 };
+                Fingerprint::of(digest, &parts[..count])
+            }
+            Self::Whole(request, _) => {
+                // Our types write one value in one way, so their text will do.
+                let text = match (pin, &**request) {
+                    (Pin::Schema, InputRequest::Elicit(request)) => match &request.params {
+                        ElicitRequestParams::Form(form) => text(&form.requested_schema),
+                        _ => Vec::new(),
+                    },
+                    (Pin::Schema, _) => Vec::new(),
+                    _ => text(&**request),
+                };
+                Fingerprint::of(digest, &[request.method().as_bytes(), &text])
+            }
+        }
+    }
+
     fn to_request(&self) -> InputRequest {
         match self {
             Self::Whole(request, _) => (**request).clone(),
@@ -104,7 +135,7 @@ pub(super) fn listed(answer: &[u8]) -> Read<Vec<Root>> {
         .all(|root| root.uri.starts_with("file://"))
     {
         true => Ok(Ok(result.roots)),
-        false => Err(Rejected::new("a root is a file:// URI")),
+        false => Err(Rejected::new("every root must be a `file://` URI")),
     }
 }
 
@@ -122,29 +153,7 @@ impl<T> sterna_flow::Question for Question<T> {
     type Answer = Result<T, Refused>;
 
     fn fingerprint(&self, pin: Pin, digest: &dyn Digest) -> Fingerprint {
-        match &self.subject {
-            Subject::Form {
-                form, key, message, ..
-            } => {
-                let message = match pin {
-                    Pin::Schema => "",
-                    _ => message,
-                };
-                form.fingerprint(digest, key, message)
-            }
-            Subject::Whole(request, _) => {
-                // Our types write one value in one way, so their text will do.
-                let text = match (pin, &**request) {
-                    (Pin::Schema, InputRequest::Elicit(request)) => match &request.params {
-                        ElicitRequestParams::Form(form) => text(&form.requested_schema),
-                        _ => Vec::new(),
-                    },
-                    (Pin::Schema, _) => Vec::new(),
-                    _ => text(&**request),
-                };
-                Fingerprint::of(digest, &[request.method().as_bytes(), &text])
-            }
-        }
+        self.subject.fingerprint(pin, digest)
     }
 
     fn request(&self, rejected: Option<&str>) -> Bytes {
@@ -175,7 +184,9 @@ impl<T> sterna_flow::Question for Question<T> {
                 let content = form
                     .check(key, result.content.unwrap_or_default())
                     .map_err(Rejected::new)?;
-                read(form, key, &content).map(Ok).map_err(Rejected::new)
+                read(form, key, &content)
+                    .map(Ok)
+                    .map_err(|error| Rejected::new(mismatch(&error)))
             }
         }
     }
@@ -183,11 +194,11 @@ impl<T> sterna_flow::Question for Question<T> {
 
 fn action(result: &ElicitResult) -> Read<()> {
     Refused::from_action(&result.action)
-        .ok_or_else(|| Rejected::new("neither accepted nor declined nor cancelled"))
+        .ok_or_else(|| Rejected::new("`action` must be `accept`, `decline` or `cancel`"))
 }
 
 fn decode<T: DeserializeOwned>(answer: &[u8]) -> Result<T, Rejected> {
-    let other = || Rejected::new("this is no answer to what was asked");
+    let other = || Rejected::new("it is not of the kind that was asked for");
     // Whether it is text is found out once, and not for each string in it.
     let text = std::str::from_utf8(answer).map_err(|_| other())?;
     serde_json::from_str(text).map_err(|_| other())
@@ -212,3 +223,47 @@ fn text(value: &impl serde::Serialize) -> Vec<u8> {
 /// The answer that the runner gives in place of a client that cannot be asked.
 /// It is not JSON, so no client can send it.
 pub(crate) const CANNOT_ASK: &[u8] = b"!";
+
+#[cfg(test)]
+mod tests {
+    use ring::digest::{SHA256, digest};
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Deserialize, JsonSchema)]
+    struct Profile {
+        #[expect(dead_code, reason = "a form is made of it")]
+        name: String,
+    }
+
+    fn fingerprint<T>(key: &str, message: &str, pin: Pin) -> Fingerprint
+    where
+        T: DeserializeOwned + JsonSchema + 'static,
+    {
+        let sha256 = |parts: &[&[u8]]| -> [u8; 32] {
+            let hash = digest(&SHA256, &parts.concat());
+            hash.as_ref().try_into().unwrap()
+        };
+        let form = Form::known::<T>().unwrap();
+        let subject = Subject::<T>::form(form, key, message.to_owned());
+        subject.fingerprint(pin, &sha256)
+    }
+
+    #[test]
+    fn a_key_counts_where_it_names_the_only_field() {
+        let shown = |key| fingerprint::<Profile>(key, "?", Pin::Exact);
+        assert_eq!(shown("a"), shown("b"));
+        let shown = |key| fingerprint::<String>(key, "?", Pin::Exact);
+        assert_ne!(shown("a"), shown("b"));
+    }
+
+    #[test]
+    fn words_count_unless_the_schema_is_pinned() {
+        let words = |message| fingerprint::<Profile>("a", message, Pin::Exact);
+        assert_ne!(words("?"), words("!"));
+        let schema = |message| fingerprint::<Profile>("a", message, Pin::Schema);
+        assert_eq!(schema("?"), schema("!"));
+    }
+}

@@ -15,6 +15,7 @@ pub use prompt_result::IntoPromptResult;
 pub use request_error::RequestError;
 pub use resource_result::IntoResourceResult;
 pub use tool_error::ToolError;
+pub(crate) use tool_result::schema_of_output;
 pub use tool_result::{IntoToolResult, Json};
 
 use crate::call::{Answers, Call};

@@ -1,7 +1,8 @@
-use serde_json::{Value, json};
+use serde_json::Value;
 use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
 
 use crate::cx::Refused;
+use crate::failure::{Failure, Kind};
 
 /// Why a prompt or a resource is not served, as the client is told it.
 ///
@@ -23,15 +24,21 @@ impl RequestError {
 
     /// There is no resource at `uri`.
     pub fn not_found(uri: &str) -> Self {
-        Self {
-            data: Some(json!({ "uri": uri })),
-            ..Self::invalid_params("Unknown resource")
-        }
+        Self::of(
+            Failure::unknown(Kind::Resource, uri.to_owned(), [].into_iter())
+                .to_wire()
+                .1,
+        )
     }
 
     /// The user did not answer.
     pub fn refused(refused: Refused) -> Self {
         Self::new(ErrorCode::INTERNAL_ERROR, refused.to_string())
+    }
+
+    /// Something of the server is wrong, in words for the client.
+    pub(crate) fn internal(message: String) -> Self {
+        Self::new(ErrorCode::INTERNAL_ERROR, message)
     }
 
     fn new(code: ErrorCode, message: impl Into<String>) -> Self {

@@ -13,7 +13,7 @@ use super::dispatch::Post;
 use super::letters::Mail;
 use super::line::Line;
 use super::live::stop;
-use crate::call::{Becoming, Facts, Request};
+use crate::call::{Becoming, Facts, Headers, Request};
 use crate::core::Core;
 use crate::cx::Posed;
 use crate::failure::Failure;
@@ -53,7 +53,7 @@ pub(super) async fn run<T: MayFail + Serialize + Send + 'static>(
         mail: core.tasks.as_ref().map(|tasks| Mail {
             core: Arc::clone(&core),
             tasks: Arc::clone(tasks),
-            pass: post.pass.clone(),
+            admission: post.admission.clone(),
             session: post.session.key,
             ends: post.deadline,
         }),
@@ -63,8 +63,9 @@ pub(super) async fn run<T: MayFail + Serialize + Send + 'static>(
     let request = Request::new(Facts {
         core: Arc::clone(&core),
         meta,
-        pass: post.pass,
+        admission: post.admission,
         extensions: post.extensions,
+        headers: Headers::Shared(post.headers),
         reporter: reporter.map(Arc::new),
         mistake: OnceLock::new(),
         place: OnceLock::new(),
@@ -81,6 +82,7 @@ pub(super) async fn run<T: MayFail + Serialize + Send + 'static>(
         state: None,
         traceparent,
         shutdown: post.shutdown,
+        entered: None,
     });
     let playing = round.play_live(&wanted.way, &line);
     let playing = tokio::time::timeout_at(post.deadline.into(), playing);
@@ -123,7 +125,7 @@ pub(super) fn finish_tool(
     result: &mut CallToolResult,
 ) -> Result<(), Failure> {
     if let Some(tool) = core.offers.tools.get(name) {
-        keep_promise(tool, result)?;
+        keep_promise(core, tool, result)?;
     }
     only_objects(result);
     Ok(())

@@ -4,7 +4,10 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::live::Live;
+use sterna_http::Budget;
+
+use super::ended::Ends;
+use super::live::{Live, NotWatched};
 use super::session::Key;
 use crate::failure::Failure;
 
@@ -14,6 +17,7 @@ use crate::failure::Failure;
 pub(crate) struct Desk {
     instance: u64,
     table: Mutex<Table>,
+    ends: Ends,
 }
 
 #[derive(Debug, Default)]
@@ -31,7 +35,13 @@ impl Desk {
             // Random in every process, which is all that is asked of it.
             instance: RandomState::new().build_hasher().finish(),
             table: Mutex::default(),
+            ends: Ends::new(),
         }
+    }
+
+    /// Knowledge of sessions that were ended elsewhere.
+    pub(super) fn ends(&self) -> &Ends {
+        &self.ends
     }
 
     /// The name of this instance in the ids of its questions.
@@ -56,6 +66,24 @@ impl Desk {
         table.live.insert(key, Arc::clone(&live));
         table.order.push_back(key);
         Ok(live)
+    }
+
+    /// Adds `uri` to what the session `key` watches. For lack of memory the
+    /// sessions are forgotten that nothing is going on in.
+    pub(super) fn watch(&self, key: Key, uri: &str, memory: &Arc<Budget>) -> Result<(), Failure> {
+        if uri.len() > memory.limits().uri_bytes {
+            return Err(Failure::params(
+                "`uri` is longer than this server takes (`limits.uri_bytes`)",
+            ));
+        }
+        let live = self.live(key)?;
+        loop {
+            match live.watch(uri, memory) {
+                Ok(()) => return Ok(()),
+                Err(NotWatched::TooMany) => return Err(Failure::Crowded),
+                Err(NotWatched::NoMemory) => self.lock().forget_one()?,
+            }
+        }
     }
 
     /// What is alive of a session here, if anything is.
@@ -110,7 +138,7 @@ impl Table {
     }
 }
 
-/// Sessions that may have something going on at once: as many as the edge has
+/// Sessions that may have something going on at once: as many as the HTTP server has
 /// connections.
 const MOST_SESSIONS: usize = 4096;
 

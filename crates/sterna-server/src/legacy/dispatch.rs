@@ -5,9 +5,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
-use http::{Extensions, Response, StatusCode};
+use http::{Extensions, HeaderMap, Response, StatusCode};
+use sterna_http::auth::Caller;
+use sterna_http::{
+    Accepts, Admission, Budget, Inbound, Outbox, Refusal, ResponseBody, Shutdown, reply,
+};
 use sterna_protocol::jsonrpc::{DecodeError, ErrorResponse, Message, RequestId};
 use sterna_protocol::legacy::{ClientNotification, ClientRequest};
+use sterna_protocol::logging::LoggingLevel;
 use sterna_protocol::result::EmptyResult;
 use sterna_protocol::version::ProtocolVersion;
 use sterna_store::Error;
@@ -15,9 +20,7 @@ use sterna_store::Error;
 use super::live::Answered;
 use super::session::Session;
 use super::{calls, letters, line, tasks};
-use crate::auth::Caller;
 use crate::core::Core;
-use crate::edge::{Accepts, EdgeBody, Inbound, Outbox, Pass, Shutdown, reply};
 use crate::failure::Failure;
 use crate::modern::{Answer, complete, page};
 use crate::rounds::Wanted;
@@ -28,13 +31,16 @@ use crate::telemetry::Operation;
 pub(super) struct Post {
     pub(super) core: Arc<Core>,
     pub(super) session: Arc<Session>,
-    pub(super) pass: Pass,
+    pub(super) admission: Admission,
     pub(super) extensions: Extensions,
+    pub(super) headers: Arc<HeaderMap>,
     pub(super) accepts: Accepts,
     pub(super) deadline: Instant,
     pub(super) shutdown: Shutdown,
     /// What is said before the answer.
     pub(super) outbox: Outbox,
+    /// What the session's memory is charged to.
+    pub(super) memory: Arc<Budget>,
 }
 
 /// A request at work. It ends with `None` if the client took it back.
@@ -47,7 +53,7 @@ pub(super) async fn request(
     session: Session,
     id: RequestId,
     request: ClientRequest,
-) -> Response<EdgeBody> {
+) -> Response<ResponseBody> {
     let accepts = inbound.accepts;
     let (outbox, inbox) = inbound.outbox();
     let patience = inbound.patience;
@@ -60,7 +66,7 @@ pub(super) async fn request(
     if !accepts.events() {
         return plain(work.await);
     }
-    reply::running(work, inbox, patience, plain, last).await
+    reply::respond_or_stream(work, inbox, patience, plain, last).await
 }
 
 /// The answer as the last event; a comment if there is none.
@@ -73,11 +79,13 @@ impl Post {
         Self {
             core,
             session: Arc::new(session),
-            pass: inbound.pass,
+            admission: inbound.admission,
             extensions: inbound.head.extensions,
+            headers: Arc::new(inbound.head.headers),
             accepts: inbound.accepts,
             deadline: inbound.deadline,
             shutdown: inbound.shutdown,
+            memory: inbound.memory,
             outbox,
         }
     }
@@ -86,13 +94,14 @@ impl Post {
 /// Serves one request to its answer.
 pub(super) async fn serve(post: Post, id: RequestId, request: ClientRequest) -> Option<Answer> {
     let (method, name) = (request.method().as_str(), name_of(&request));
-    if let Err(refusal) = post.pass.may(method, name) {
+    let allowed = post.admission.may(method, name);
+    if let Err(refusal) = allowed.and_then(|()| may_watch(&post.admission, &request)) {
         let failure = Failure::Forbidden(Box::new(refusal));
         return Some(Answer::failed(Some(&id), &failure));
     }
     let mut operation = Operation::begin(
         &post.core,
-        &post.pass,
+        &post.admission,
         method,
         name,
         &id,
@@ -116,12 +125,12 @@ async fn answer(post: Post, id: RequestId, request: ClientRequest) -> Option<Ans
     };
     let answered = match request {
         ClientRequest::CallTool(params) => {
-            let task = match tasks::decide(&core, &post.session, &params.name, params.task) {
+            let task = match tasks::decide(&core, &post, &params.name, params.task) {
                 Ok(task) => task,
                 Err(failure) => return Some(calls::refused(id, failure)),
             };
             let tool = core.offers.tools.get(&params.name).map(|tool| &**tool);
-            let wanted = Wanted::tool(&core, tool, params.name, params.arguments);
+            let wanted = Wanted::tool(&core, &post.admission, tool, params.name, params.arguments);
             let Some(task) = task else {
                 return calls::run(post, id, wanted, params.meta, calls::finish_tool).await;
             };
@@ -140,29 +149,35 @@ async fn answer(post: Post, id: RequestId, request: ClientRequest) -> Option<Ans
             shown.map(|task| Answer::done(id.clone(), &task))
         }
         ClientRequest::ListTasks(params)
-            if tasks::has_tasks(&core, &post.session) && tasks::has_name(post.pass.caller()) =>
+            if tasks::has_tasks(&core, &post.session)
+                && tasks::has_name(post.admission.caller()) =>
         {
             let cursor = params.and_then(|params| params.cursor);
             let listed = tasks::list(&post, cursor).await;
             listed.map(|tasks| Answer::done(id.clone(), &tasks))
         }
         ClientRequest::GetPrompt(params) => {
-            let wanted = Wanted::prompt(&core, params.name, params.arguments);
+            let wanted = Wanted::prompt(&core, &post.admission, params.name, params.arguments);
             return calls::run(post, id, wanted, params.meta, |_, _, _| Ok(())).await;
         }
         ClientRequest::ReadResource(params) => {
-            let wanted = Wanted::resource(&core, params.uri);
+            let wanted = Wanted::resource(&core, &post.admission, params.uri);
             return calls::run(post, id, wanted, params.meta, calls::finish_resource).await;
         }
         ClientRequest::Ping(_) => Ok(empty(&id)),
+        // LOG-S4
+        ClientRequest::SetLevel(params) if matches!(params.level, LoggingLevel::Other(_)) => {
+            let levels = "`level` must be debug, info, notice, warning, error, critical, alert or \
+                          emergency";
+            Err(Failure::params(levels))
+        }
         ClientRequest::SetLevel(params) => core.desk.live(post.session.key).map(|live| {
             live.set_level(params.level);
             empty(&id)
         }),
         ClientRequest::Subscribe(params) if core.has_resources() => {
-            let live = core.desk.live(post.session.key);
-            live.and_then(|live| live.watch(params.uri))
-                .map(|()| empty(&id))
+            let watched = core.desk.watch(post.session.key, &params.uri, &post.memory);
+            watched.map(|()| empty(&id))
         }
         ClientRequest::Unsubscribe(params) if core.has_resources() => {
             if let Some(live) = core.desk.find(&post.session.key) {
@@ -172,34 +187,57 @@ async fn answer(post: Post, id: RequestId, request: ClientRequest) -> Option<Ans
         }
         ClientRequest::ListTools(params) if core.offers.has_tools() => {
             let cursor = params.and_then(|params| params.cursor);
-            page(&core, &post.pass, &id, &lists.tools, method, cursor)
+            page(&core, &post.admission, &id, &lists.tools, method, cursor)
         }
         ClientRequest::ListPrompts(params) if core.offers.has_prompts() => {
             let cursor = params.and_then(|params| params.cursor);
-            page(&core, &post.pass, &id, &lists.prompts, method, cursor)
+            page(&core, &post.admission, &id, &lists.prompts, method, cursor)
         }
         ClientRequest::ListResources(params) if core.has_resources() => {
             let cursor = params.and_then(|params| params.cursor);
-            page(&core, &post.pass, &id, &lists.resources, method, cursor)
+            page(
+                &core,
+                &post.admission,
+                &id,
+                &lists.resources,
+                method,
+                cursor,
+            )
         }
         ClientRequest::ListResourceTemplates(params) if core.has_resources() => {
             let cursor = params.and_then(|params| params.cursor);
-            page(&core, &post.pass, &id, &lists.templates, method, cursor)
+            page(
+                &core,
+                &post.admission,
+                &id,
+                &lists.templates,
+                method,
+                cursor,
+            )
         }
         ClientRequest::CompleteArgument(params) if core.completes() => {
             let (reference, context) = (params.reference, params.context);
-            complete(&core, &post.pass, reference, params.argument, context)
+            complete(&core, &post.admission, reference, params.argument, context)
                 .await
                 .map(|result| Answer::done(id.clone(), &result))
         }
         // What was not declared is not served; a session is opened once.
-        _ => Err(Failure::UnknownMethod),
+        _ => Err(Failure::UnknownMethod(method.to_owned())),
     };
     Some(answered.unwrap_or_else(|failure| Answer::refused(id, failure.to_legacy_wire())))
 }
 
 fn empty(id: &RequestId) -> Answer {
     Answer::done(id.clone(), &EmptyResult::default())
+}
+
+/// Checks that the caller may read what it subscribes to.
+fn may_watch(admission: &Admission, request: &ClientRequest) -> Result<(), Refusal> {
+    let ClientRequest::Subscribe(params) = request else {
+        return Ok(());
+    };
+    admission.may("resources/subscribe", Some(&params.uri))?;
+    admission.may("resources/read", Some(&params.uri))
 }
 
 fn name_of(request: &ClientRequest) -> Option<&str> {
@@ -243,7 +281,11 @@ pub(super) async fn response(
 }
 
 /// Says what is wrong with a message that could not be read.
-pub(super) fn unreadable(error: &DecodeError, body: &[u8], accepts: Accepts) -> Response<EdgeBody> {
+pub(super) fn unreadable(
+    error: &DecodeError,
+    body: &[u8],
+    accepts: Accepts,
+) -> Response<ResponseBody> {
     if let Some(id) = error.request_id() {
         return Answer::refused(id.clone(), error.into()).plain(accepts);
     }

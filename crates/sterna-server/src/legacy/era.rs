@@ -3,11 +3,11 @@
 use http::{HeaderMap, Method};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use sterna_http::Inbound;
 use sterna_protocol::http::MCP_PROTOCOL_VERSION;
 use sterna_protocol::jsonrpc::Message;
 
 use super::{MCP_SESSION_ID, is_legacy};
-use crate::edge::Inbound;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Era {

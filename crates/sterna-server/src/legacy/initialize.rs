@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::{HeaderValue, Response, StatusCode};
+use sterna_http::{Inbound, ResponseBody};
 use sterna_protocol::capabilities::{ClientCapabilities, ElicitationCapability};
 use sterna_protocol::jsonrpc::{Message, RequestId};
 use sterna_protocol::legacy::{ClientRequest, InitializeRequestParams, InitializeResult};
@@ -12,22 +13,21 @@ use super::session::Session;
 use super::v1::Agreed;
 use super::{FromClient, MCP_SESSION_ID, REVISIONS, refuse, tasks};
 use crate::core::Core;
-use crate::edge::{EdgeBody, Inbound};
 use crate::failure::Failure;
 use crate::modern::Answer;
 use crate::telemetry::Operation;
 
 /// Answers a message that comes without a session id.
-pub(super) fn initialize(core: &Arc<Core>, inbound: &Inbound) -> Response<EdgeBody> {
+pub(super) fn initialize(core: &Arc<Core>, inbound: &Inbound) -> Response<ResponseBody> {
     match FromClient::decode(&inbound.body) {
         Ok(Message::Request(request)) => match request.params {
             ClientRequest::Initialize(params) => open(core, inbound, request.id, params),
-            _ => refuse(StatusCode::BAD_REQUEST, "A session id is needed"),
+            _ => refuse(StatusCode::BAD_REQUEST, super::NO_SESSION),
         },
         Err(error) if error.request_id().is_some() => {
             super::dispatch::unreadable(&error, &inbound.body, inbound.accepts)
         }
-        _ => refuse(StatusCode::BAD_REQUEST, "A session id is needed"),
+        _ => refuse(StatusCode::BAD_REQUEST, super::NO_SESSION),
     }
 }
 
@@ -36,13 +36,14 @@ fn open(
     inbound: &Inbound,
     id: RequestId,
     params: InitializeRequestParams,
-) -> Response<EdgeBody> {
+) -> Response<ResponseBody> {
     // The one the client wants, or else the newest we have: it decides whether to go on.
     let version = REVISIONS
         .into_iter()
         .find(|known| *known == params.protocol_version)
         .unwrap_or(ProtocolVersion::V2025_11_25);
-    let mut operation = Operation::begin(core, &inbound.pass, "initialize", None, &id, &version);
+    let mut operation =
+        Operation::begin(core, &inbound.admission, "initialize", None, &id, &version);
     let agreed = Agreed {
         capabilities: of_revision(&version, (&params.capabilities).into()),
         client: params.client_info,
@@ -70,7 +71,7 @@ fn hello(core: &Core, inbound: &Inbound, version: ProtocolVersion) -> Initialize
         result.capabilities.tasks = None;
     }
     if let Some(tasks) = &mut result.capabilities.tasks
-        && !tasks::has_name(inbound.pass.caller())
+        && !tasks::has_name(inbound.admission.caller())
     {
         tasks.list = None;
     }
@@ -81,10 +82,10 @@ fn hello(core: &Core, inbound: &Inbound, version: ProtocolVersion) -> Initialize
 /// The id of the session, which holds what was agreed on.
 fn mint(core: &Core, inbound: &Inbound, agreed: &Agreed) -> Result<HeaderValue, Failure> {
     if serde_json::to_vec(agreed).is_ok_and(|text| text.len() > MOST_AGREED) {
-        let problem = "more is declared than a session can hold";
-        return Err(Failure::Params(problem));
+        let problem = "`capabilities` and `clientInfo` are longer than a session can hold (4 KiB)";
+        return Err(Failure::params(problem));
     }
-    let session = Session::mint(core, inbound.pass.caller(), agreed);
+    let session = Session::mint(core, inbound.admission.caller(), agreed);
     session
         .and_then(|id| HeaderValue::try_from(id).ok())
         .ok_or(Failure::Internal)
@@ -111,7 +112,7 @@ fn of_revision(
 
 /// What a server without sessions says to one that wants to open one: the
 /// revisions it speaks. `None` for every other message.
-pub(crate) fn not_spoken(inbound: &Inbound) -> Option<Response<EdgeBody>> {
+pub(crate) fn not_spoken(inbound: &Inbound) -> Option<Response<ResponseBody>> {
     let (id, version) = match FromClient::decode(&inbound.body) {
         Ok(Message::Request(request)) => match request.params {
             ClientRequest::Initialize(params) => (request.id, params.protocol_version),

@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use ring::digest::{Context, SHA256};
+use sterna_http::auth::Caller;
+use sterna_http::{Admission, clock};
 use sterna_protocol::jsonrpc::{ErrorObject, RequestId};
-use sterna_seal::{Draft, Flow, FlowId, Lifetimes, Target, ThreadEntropy};
+use sterna_seal::{Flow, FlowId, Lifetimes, SealRequest, Target, ThreadEntropy};
 use sterna_store::{Backoff, BlobId, Error, ErrorKind, Wakeup, Wakeups};
 
 use super::live::Answered;
 use super::session::{Key, Session, bind};
-use crate::auth::Caller;
 use crate::core::Core;
-use crate::edge::{Pass, clock};
 use crate::rounds::now;
 use crate::tasks::{Tasks, jitter, store_failed};
 
@@ -26,7 +26,7 @@ use crate::tasks::{Tasks, jitter, store_failed};
 pub(super) struct Mail {
     pub(super) core: Arc<Core>,
     pub(super) tasks: Arc<Tasks>,
-    pub(super) pass: Pass,
+    pub(super) admission: Admission,
     pub(super) session: Key,
     /// When nobody waits for an answer any more.
     pub(super) ends: Instant,
@@ -38,12 +38,13 @@ impl Mail {
     pub(super) fn address(&self, short: &str) -> Option<RequestId> {
         let binding = bind(
             &self.core,
-            self.pass.caller(),
+            self.admission.caller(),
             &Target::new("answer", short),
         )?;
         let flow = Flow::begin(FlowId::from_bytes([0; 16]), now());
         let left = self.ends.saturating_duration_since(clock::now());
-        let draft = Draft::new(flow, &self.session).with_lifetimes(Lifetimes::new(left, left));
+        let draft =
+            SealRequest::new(flow, &self.session).with_lifetimes(Lifetimes::new(left, left));
         let ring = self.core.keys.current();
         let sealed = ring.seal(&draft, &binding, now(), &mut ThreadEntropy);
         let sealed = sealed.inspect_err(|error| {
@@ -57,7 +58,7 @@ impl Mail {
         &self,
         short: &str,
     ) -> impl Future<Output = Answered> + Send + use<> + 'static {
-        let id = letter_box(&self.tasks, self.pass.caller(), &self.session, short);
+        let id = letter_box(&self.tasks, self.admission.caller(), &self.session, short);
         collect(Arc::clone(&self.tasks), id)
     }
 }
@@ -102,8 +103,7 @@ fn read_address<'a>(
     let binding = bind(core, caller, &Target::new("answer", short))?;
     let claims = core.keys.current().open(token, &binding, now()).ok()?;
     (claims.content.inline()? == session.key).then_some(())?;
-    let left = claims.expires_at.get().saturating_sub(now().get());
-    Some((short, Duration::from_millis(left)))
+    Some((short, claims.expires_at - now()))
 }
 
 /// Where the answer to a question is left: nobody else's answer gets there.

@@ -6,6 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use serde::Serialize;
 use serde_json::json;
+use sterna_http::Outbox;
 use sterna_protocol::elicitation::ElicitRequestParams;
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::json::RawJson;
@@ -23,7 +24,6 @@ use tokio::sync::oneshot;
 use super::letters::Mail;
 use super::live::{Answered, GONE, Live};
 use crate::changes;
-use crate::edge::Outbox;
 use crate::failure::Failure;
 use crate::rounds;
 

@@ -1,13 +1,13 @@
 //! What one instance remembers of one session.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use sterna_http::{Budget, Outbox, Part, Reservation};
 use sterna_protocol::jsonrpc::{ErrorObject, RequestId};
 use sterna_protocol::logging::LoggingLevel;
 use tokio::sync::oneshot;
 
-use crate::edge::Outbox;
 use crate::failure::Failure;
 
 /// The part of a session that is alive here: its running calls, its open
@@ -19,6 +19,8 @@ pub(crate) struct Live(Mutex<State>);
 struct State {
     level: Option<LoggingLevel>,
     watched: BTreeSet<String>,
+    /// The charge of what is watched; `None` while nothing is.
+    room: Option<Reservation>,
     /// What stops a running call when it is dropped.
     calls: HashMap<RequestId, oneshot::Sender<()>>,
     questions: HashMap<u64, oneshot::Sender<Answered>>,
@@ -40,18 +42,34 @@ impl Live {
         self.lock().level = Some(level);
     }
 
-    /// Adds a resource to those that are watched, if there is room.
-    pub(super) fn watch(&self, uri: String) -> Result<(), Failure> {
+    /// Adds a resource to those that are watched.
+    pub(super) fn watch(&self, uri: &str, memory: &Arc<Budget>) -> Result<(), NotWatched> {
         let mut state = self.lock();
-        if state.watched.len() >= MOST_WATCHED && !state.watched.contains(&uri) {
-            return Err(Failure::Crowded);
+        if state.watched.contains(uri) {
+            return Ok(());
         }
-        state.watched.insert(uri);
+        if state.watched.len() >= memory.limits().subscriptions {
+            return Err(NotWatched::TooMany);
+        }
+        let grown = match &mut state.room {
+            Some(room) => room.grow(size(uri)),
+            none => {
+                *none = memory.take(Part::Subscriptions, size(uri));
+                none.as_ref().map(|_| ())
+            }
+        };
+        grown.ok_or(NotWatched::NoMemory)?;
+        state.watched.insert(uri.to_owned());
         Ok(())
     }
 
     pub(super) fn unwatch(&self, uri: &str) {
-        self.lock().watched.remove(uri);
+        let mut state = self.lock();
+        if state.watched.remove(uri)
+            && let Some(room) = &mut state.room
+        {
+            room.shrink(size(uri));
+        }
     }
 
     pub(crate) fn watches(&self, uri: &str) -> bool {
@@ -150,5 +168,16 @@ pub(super) const GONE: Failure = Failure::Unanswered("The client is gone.");
 /// Questions that one session may have open: no person answers more at once.
 const MOST_QUESTIONS: usize = 32;
 
-/// Resources that one session may watch.
-const MOST_WATCHED: usize = 1024;
+/// Why a resource is not watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NotWatched {
+    /// All sessions together watch too much.
+    NoMemory,
+    /// This session watches too many.
+    TooMany,
+}
+
+/// What a watched resource takes, about.
+fn size(uri: &str) -> usize {
+    uri.len() + 64
+}

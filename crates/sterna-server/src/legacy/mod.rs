@@ -9,6 +9,7 @@ mod batch;
 mod calls;
 mod desk;
 mod dispatch;
+mod ended;
 mod era;
 mod initialize;
 mod letters;
@@ -21,6 +22,7 @@ mod v1;
 
 use std::sync::Arc;
 
+use http::header::RETRY_AFTER;
 use http::{HeaderName, HeaderValue, Method, Response, StatusCode};
 use serde_json::value::RawValue;
 use sterna_protocol::http::MCP_PROTOCOL_VERSION;
@@ -31,52 +33,79 @@ use sterna_protocol::legacy::{ClientNotification, ClientRequest};
 use sterna_protocol::version::ProtocolVersion;
 
 pub(crate) use desk::Desk;
+use ended::NotRecorded;
 pub(crate) use era::{Era, era, stands_alone};
 pub(crate) use initialize::not_spoken;
 use live::Answered;
 pub(crate) use live::Live;
 use session::Session;
+use sterna_http::auth::Caller;
+use sterna_http::{Inbound, ResponseBody, reply};
 
-use crate::auth::Caller;
 use crate::core::Core;
-use crate::edge::{EdgeBody, Inbound, reply};
 use crate::tasks::store_failed;
 
 /// What a client may send within a session.
 type FromClient<'a> = Message<'a, ClientRequest, ClientNotification, &'a RawValue>;
 
 /// Answers one HTTP request of a session, or the one that opens it.
-pub(crate) async fn answer(core: Arc<Core>, inbound: Inbound) -> Response<EdgeBody> {
+pub(crate) async fn answer(core: Arc<Core>, inbound: Inbound) -> Response<ResponseBody> {
     let headers = &inbound.head.headers;
     if let Some(version) = headers.get(MCP_PROTOCOL_VERSION)
         && !version.to_str().is_ok_and(is_legacy)
     {
-        return refuse(StatusCode::BAD_REQUEST, "Unsupported protocol version");
+        return refuse(StatusCode::BAD_REQUEST, UNKNOWN_REVISION);
     }
     let Some(id) = headers.get(MCP_SESSION_ID) else {
         return match inbound.head.method {
             Method::POST => initialize::initialize(&core, &inbound),
-            _ => refuse(StatusCode::BAD_REQUEST, "A session id is needed"),
+            _ => refuse(StatusCode::BAD_REQUEST, NO_SESSION),
         };
     };
     let session = id
         .to_str()
         .ok()
-        .and_then(|id| Session::open(&core, inbound.pass.caller(), id));
+        .and_then(|id| Session::open(&core, inbound.admission.caller(), id));
     // One text for every reason: the peer must not learn which check stopped it.
-    let Some(session) = session.filter(|session| !core.desk.has_ended(&session.key)) else {
-        return refuse(StatusCode::NOT_FOUND, "Unknown session");
+    let unknown = || {
+        refuse(
+            StatusCode::NOT_FOUND,
+            "Unknown session; open one with `initialize`",
+        )
     };
+    let Some(session) = session else {
+        return unknown();
+    };
+    if ended::has_ended(&core, session.key).await {
+        return unknown();
+    }
     match inbound.head.method {
         Method::GET => stream::open(&core, &inbound, &session),
-        Method::DELETE => {
-            core.desk.end(session.key);
-            let mut response = Response::new(EdgeBody::empty());
-            *response.status_mut() = StatusCode::NO_CONTENT;
-            response
-        }
+        Method::DELETE => end(&core, &session).await,
         _ => post(core, inbound, session).await,
     }
+}
+
+/// Ends a session, at every instance that shares the store.
+async fn end(core: &Core, session: &Session) -> Response<ResponseBody> {
+    let text = match ended::record(core, session).await {
+        Ok(()) => {
+            core.desk.end(session.key);
+            let mut response = Response::new(ResponseBody::empty());
+            *response.status_mut() = StatusCode::NO_CONTENT;
+            return response;
+        }
+        Err(NotRecorded::Store(error)) => {
+            store_failed(&error);
+            "The session was not ended, try again"
+        }
+        Err(NotRecorded::TooMany) => "Too many sessions are being ended, try again",
+    };
+    // Half an end is none: the client asks again, and no instance has forgotten the session.
+    let mut response = refuse(StatusCode::SERVICE_UNAVAILABLE, text);
+    let headers = response.headers_mut();
+    headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    response
 }
 
 /// Gives up on what was asked in a session whose client is gone.
@@ -90,7 +119,7 @@ pub(crate) fn hang_up(core: &Core, id: &HeaderValue) {
     }
 }
 
-async fn post(core: Arc<Core>, inbound: Inbound, session: Session) -> Response<EdgeBody> {
+async fn post(core: Arc<Core>, inbound: Inbound, session: Session) -> Response<ResponseBody> {
     // Cheap: the bytes are shared, and the message borrows from them.
     let body = inbound.body.clone();
     match FromClient::decode(&body) {
@@ -125,9 +154,9 @@ async fn answered(
     session: &Session,
     id: &RequestId,
     answer: Answered,
-) -> Response<EdgeBody> {
+) -> Response<ResponseBody> {
     let question = tasks::Question::of(id).filter(|_| tasks::has_tasks(core, session));
-    let caller = inbound.pass.caller();
+    let caller = inbound.admission.caller();
     let taken = match (question, &core.tasks) {
         (Some(question), Some(tasks)) => tasks::answer(tasks, caller, question, answer).await,
         _ => dispatch::response(core, caller, session, id, answer).await,
@@ -136,13 +165,16 @@ async fn answered(
         Ok(()) => reply::accepted(),
         Err(error) => {
             store_failed(&error);
-            refuse(StatusCode::SERVICE_UNAVAILABLE, "The answer was not taken")
+            refuse(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "The answer was not stored; send it again",
+            )
         }
     }
 }
 
 /// A refusal of the whole HTTP request.
-fn refuse(status: StatusCode, text: &str) -> Response<EdgeBody> {
+fn refuse(status: StatusCode, text: &str) -> Response<ResponseBody> {
     let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, text);
     let mut message = Vec::with_capacity(96);
     ErrorResponse::new(None, error)
@@ -154,6 +186,14 @@ fn refuse(status: StatusCode, text: &str) -> Response<EdgeBody> {
 fn is_legacy(version: &str) -> bool {
     REVISIONS.iter().any(|known| known.as_str() == version)
 }
+
+/// A message of no session, in a revision that has them, or of no revision.
+const NO_SESSION: &str = "The message belongs to no session: send `initialize` first and repeat \
+    the `Mcp-Session-Id` header of its answer, or speak 2026-07-28, with the header \
+    `MCP-Protocol-Version: 2026-07-28` and `_meta` in every request";
+
+const UNKNOWN_REVISION: &str = "Unsupported protocol version: `MCP-Protocol-Version` must be \
+    2026-07-28, 2025-11-25, 2025-06-18 or 2025-03-26";
 
 /// The revisions with sessions, newest first.
 const REVISIONS: [ProtocolVersion; 3] = [

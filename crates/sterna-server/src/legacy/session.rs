@@ -1,18 +1,17 @@
 //! A session as its id tells it.
 
-use std::time::Duration;
-
+use sterna_http::auth::Caller;
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::legacy::RequestMeta as LegacyMeta;
 use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::version::ProtocolVersion;
 use sterna_seal::{
-    Binding, Draft, Flow, FlowId, Lifetimes, Principal, SealError, Target, ThreadEntropy,
+    Binding, Flow, Lifetimes, SealError, SealRequest, Target, ThreadEntropy, UnixMillis,
+    mint_flow_id,
 };
 
 use super::v1::{self, Agreed};
-use crate::auth::Caller;
 use crate::core::Core;
 use crate::rounds::now;
 
@@ -20,6 +19,8 @@ use crate::rounds::now;
 pub(super) struct Session {
     /// The name of the session, which an instance remembers things under.
     pub(super) key: Key,
+    /// When its id stops being good.
+    pub(super) expires_at: UnixMillis,
     pub(super) version: ProtocolVersion,
     pub(super) client: Implementation,
     pub(super) capabilities: ClientCapabilities,
@@ -32,11 +33,12 @@ impl Session {
     /// The id of a new session; `None` if it cannot be sealed, which has been
     /// logged.
     pub(super) fn mint(core: &Core, caller: &Caller, agreed: &Agreed) -> Option<String> {
+        let lifetime = core.session_lifetime;
         let minted = bind(core, caller, &TARGET).map(|binding| {
-            let id = FlowId::mint(&binding, now(), &mut ThreadEntropy)?;
+            let id = mint_flow_id(&binding, now(), &mut ThreadEntropy)?;
             let payload = v1::write(agreed);
-            let draft = Draft::new(Flow::begin(id, now()), &payload)
-                .with_lifetimes(Lifetimes::new(LIFETIME, LIFETIME));
+            let draft = SealRequest::new(Flow::begin(id, now()), &payload)
+                .with_lifetimes(Lifetimes::new(lifetime, lifetime));
             let ring = core.keys.current();
             let sealed = ring.seal(&draft, &binding, now(), &mut ThreadEntropy)?;
             Ok::<_, SealError>(sealed.token)
@@ -66,7 +68,8 @@ impl Session {
             capabilities,
         } = v1::read(claims.content.inline()?)?;
         Some(Self {
-            key: claims.flow.id.to_bytes(),
+            key: *claims.flow.id.as_bytes(),
+            expires_at: claims.expires_at,
             version,
             client,
             capabilities,
@@ -89,17 +92,8 @@ impl Session {
 
 /// Binds what is sealed to the caller and to what it is for.
 pub(super) fn bind(core: &Core, caller: &Caller, target: &Target<'_>) -> Option<Binding> {
-    let caller = caller.principal();
-    let principal = match (caller.issuer(), caller.subject()) {
-        (Some(issuer), Some(subject)) => Principal::named(issuer, subject, caller.client()),
-        _ => Principal::ANONYMOUS,
-    };
-    Binding::new(&core.realm, &principal, target, None).ok()
+    Binding::new(&core.realm, caller.principal(), target, None).ok()
 }
-
-/// How long a session lasts. A day: whoever comes back later opens another, as
-/// every client does that is told 404.
-const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What a session id is for.
 const TARGET: Target<'static> = Target::new("initialize", "session");

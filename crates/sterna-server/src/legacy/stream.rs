@@ -6,33 +6,55 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
+use sterna_http::{Events, Inbound, Inbox, Part, Refusal, Reservation, ResponseBody, reply};
 
-use super::refuse;
 use super::session::Session;
+use super::{ended, refuse};
+use crate::changes::Subscription;
 use crate::core::Core;
-use crate::edge::{EdgeBody, Events, Inbound, Inbox, reply};
 
 /// Opens the stream of a session. The one it had before ends: every message
 /// goes out on one stream.
-pub(super) fn open(core: &Arc<Core>, inbound: &Inbound, session: &Session) -> Response<EdgeBody> {
+pub(super) fn open(
+    core: &Arc<Core>,
+    inbound: &Inbound,
+    session: &Session,
+) -> Response<ResponseBody> {
     let Ok(live) = core.desk.live(session.key) else {
         return refuse(StatusCode::SERVICE_UNAVAILABLE, "Too many sessions");
     };
     let shutdown = inbound.shutdown.clone();
-    let (outbox, inbox) = inbound.outbox();
-    core.changes.attend(live, outbox);
+    let Some(hold) = inbound.memory.take(Part::Subscriptions, LISTENER) else {
+        return crate::http::refuse(Refusal::Busy);
+    };
+    let (outbox, inbox) = inbound.lasting_outbox();
+    let subscription = core.changes.attend(live, inbound.admission.clone(), outbox);
+    let ended = ended::until_recorded(Arc::clone(core), session.key);
     reply::listening(Stream {
         opened: false,
         inbox,
-        leaving: Box::pin(async move { shutdown.begun().await }),
+        leaving: Box::pin(async move {
+            tokio::select! {
+                () = shutdown.begun() => {}
+                () = ended => {}
+            }
+        }),
+        _subscription: subscription,
+        _hold: hold,
     })
 }
+
+/// What an open stream takes, about.
+const LISTENER: usize = 1 << 10;
 
 /// An open stream. The connection polls it; dropping it ends it.
 struct Stream {
     opened: bool,
     inbox: Inbox,
+    /// Done when the server goes away, or the session was ended elsewhere.
     leaving: Pin<Box<dyn Future<Output = ()> + Send>>,
+    _subscription: Subscription,
+    _hold: Reservation,
 }
 
 impl Events for Stream {

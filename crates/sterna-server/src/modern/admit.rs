@@ -5,6 +5,7 @@ use std::sync::Arc;
 use http::HeaderMap;
 use serde::Deserialize;
 use sterna_protocol::http::{HeaderMismatch, MCP_PROTOCOL_VERSION, RequestHeaders, mirrored_name};
+use sterna_protocol::json::mismatch;
 use sterna_protocol::jsonrpc::{DecodeError, Message, Request};
 use sterna_protocol::logging::LoggingLevel;
 use sterna_protocol::meta::RequestMeta;
@@ -14,6 +15,7 @@ use sterna_protocol::version::ProtocolVersion;
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::offer::ToolEntry;
+use crate::wording;
 
 /// Checks a request that could be read, and finds the tool that it calls, so
 /// that nobody after it has to.
@@ -67,9 +69,8 @@ pub(super) fn check_raw(body: &[u8], headers: &HeaderMap) -> Result<(), Failure>
         return Err(Failure::Header(missing));
     }
     // BASE-S12
-    let without_meta = || Failure::Params("_meta");
-    let params = request.params.ok_or_else(without_meta)?;
-    let Params { meta } = serde_json::from_str(params.get()).map_err(|_| without_meta())?;
+    let params = request.params.ok_or_else(|| Failure::params(NO_META))?;
+    let Params { meta } = serde_json::from_str(params.get()).map_err(|error| bad_meta(&error))?;
     let name = mirrored_name(&request.method, params);
     check_head(&meta, &request.method, name.as_deref(), headers)
 }
@@ -90,9 +91,12 @@ fn check_head(
         // VER-S1
         return Err(Failure::Version(version.clone()));
     }
-    if let Some(LoggingLevel::Other(_)) = meta.log_level {
+    if let Some(LoggingLevel::Other(level)) = &meta.log_level {
         // LOG-S4
-        return Err(Failure::Params("logLevel"));
+        return Err(Failure::params(format!(
+            "`io.modelcontextprotocol/logLevel` in `_meta` is {}, which is no level",
+            wording::name(level.as_str())
+        )));
     }
     mirrored.check_target(headers).map_err(Failure::Header)
 }
@@ -111,6 +115,15 @@ pub(super) fn meta(request: &ClientRequest) -> Result<&RequestMeta, Failure> {
         ClientRequest::ReadResource(params) => &params.meta,
         ClientRequest::SubscriptionsListen(params) => &params.meta,
         // A method that the protocol crate learns before we do.
-        _ => return Err(Failure::UnknownMethod),
+        other => return Err(Failure::UnknownMethod(other.method().as_str().to_owned())),
     })
 }
+
+/// The `_meta` of a request cannot be read.
+pub(super) fn bad_meta(error: &serde_json::Error) -> Failure {
+    Failure::params(format!("`_meta`: {}", mismatch(error)))
+}
+
+/// BASE-S12
+const NO_META: &str = "`_meta` is missing; it must have \
+    `io.modelcontextprotocol/protocolVersion` and `io.modelcontextprotocol/clientCapabilities`";

@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
+use sterna_http::{Inbound, reply};
 use sterna_protocol::input::{InputResponses, RequestState};
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::meta::RequestMeta;
@@ -15,10 +16,9 @@ use super::outcome::{MayFail, early, serve};
 use super::promise::{finish_resource, keep_promise};
 use super::served::Served;
 use super::write::Answer;
-use crate::call::{Becoming, Facts, Request};
+use crate::call::{Becoming, Facts, Headers, Request};
 use crate::core::Core;
 use crate::cx::Posed;
-use crate::edge::{Inbound, reply};
 use crate::failure::Failure;
 use crate::offer::ToolEntry;
 use crate::rounds::{Reporter, Round, Wanted};
@@ -32,10 +32,18 @@ pub(super) fn tool(
     params: CallToolRequestParams,
     entry: Option<Arc<ToolEntry>>,
 ) -> Served {
-    let wanted = match Wanted::tool(&core, entry.as_deref(), params.name, params.arguments) {
+    let admission = &inbound.admission;
+    let wanted = match Wanted::tool(
+        &core,
+        admission,
+        entry.as_deref(),
+        params.name,
+        params.arguments,
+    ) {
         Ok(wanted) => wanted,
         Err(failure) => {
-            let answer = early::<CallToolResult>(&core, &inbound.pass, id, &params.meta, failure);
+            let answer =
+                early::<CallToolResult>(&core, &inbound.admission, id, &params.meta, failure);
             return Served::Now(answer.plain(inbound.accepts));
         }
     };
@@ -46,7 +54,8 @@ pub(super) fn tool(
     let wish = match tasks::wish(&core, plan.mode, capabilities, &params.extra) {
         Ok(wish) => wish,
         Err(failure) => {
-            let answer = early::<CallToolResult>(&core, &inbound.pass, id, &params.meta, failure);
+            let answer =
+                early::<CallToolResult>(&core, &inbound.admission, id, &params.meta, failure);
             return Served::Now(answer.plain(inbound.accepts));
         }
     };
@@ -58,10 +67,10 @@ pub(super) fn tool(
         let tool = Some(wanted.target.name.as_str());
         let version = &params.meta.protocol_version;
         let mut operation =
-            Operation::begin(&core, &inbound.pass, "tools/call", tool, &id, version);
+            Operation::begin(&core, &inbound.admission, "tools/call", tool, &id, version);
         return Served::later(async move {
             let opening = Opening {
-                caller: inbound.pass.caller(),
+                caller: inbound.admission.caller(),
                 meta: params.meta,
                 tool: &wanted.target.name,
                 arguments: wanted.input,
@@ -82,8 +91,8 @@ pub(super) fn tool(
         state: params.request_state,
         wish,
     };
-    let finish = move |_: &Core, result: &mut CallToolResult| match &entry {
-        Some(tool) => keep_promise(tool, result),
+    let finish = move |core: &Core, result: &mut CallToolResult| match &entry {
+        Some(tool) => keep_promise(core, tool, result),
         None => Ok(()),
     };
     run(core, inbound, id, Ok(wanted), sent, finish)
@@ -95,7 +104,7 @@ pub(super) fn prompt(
     id: RequestId,
     params: GetPromptRequestParams,
 ) -> Served {
-    let wanted = Wanted::prompt(&core, params.name, params.arguments);
+    let wanted = Wanted::prompt(&core, &inbound.admission, params.name, params.arguments);
     let sent = Sent {
         meta: params.meta,
         responses: params.input_responses,
@@ -112,7 +121,7 @@ pub(super) fn resource(
     params: ReadResourceRequestParams,
 ) -> Served {
     let uri = params.uri.clone();
-    let wanted = Wanted::resource(&core, params.uri);
+    let wanted = Wanted::resource(&core, &inbound.admission, params.uri);
     let sent = Sent {
         meta: params.meta,
         responses: params.input_responses,
@@ -146,21 +155,21 @@ fn run<T: MayFail + Serialize + Send + 'static>(
     let wanted = match wanted {
         Ok(wanted) => wanted,
         Err(failure) => {
-            let answer = early::<T>(&core, &inbound.pass, id, &sent.meta, failure);
+            let answer = early::<T>(&core, &inbound.admission, id, &sent.meta, failure);
             return Served::Now(answer.plain(inbound.accepts));
         }
     };
     let target = &wanted.target;
     let version = &sent.meta.protocol_version;
-    let (pass, name) = (&inbound.pass, Some(target.name.as_str()));
-    let mut operation = Operation::begin(&core, pass, target.method, name, &id, version);
+    let (admission, name) = (&inbound.admission, Some(target.name.as_str()));
+    let mut operation = Operation::begin(&core, admission, target.method, name, &id, version);
     // Most clients want to hear nothing before the answer, and need no queue for it.
     let hears = inbound.accepts.events() && Reporter::is_wanted(&sent.meta);
     let (outbox, inbox) = hears.then(|| inbound.outbox()).unzip();
     let patience = inbound.patience;
     let Inbound {
         head,
-        pass,
+        admission,
         accepts,
         deadline,
         shutdown,
@@ -171,8 +180,9 @@ fn run<T: MayFail + Serialize + Send + 'static>(
     let request = Request::new(Facts {
         core: Arc::clone(&core),
         meta: sent.meta,
-        pass,
+        admission,
         extensions: head.extensions,
+        headers: Headers::Own(head.headers),
         reporter: reporter.map(Arc::new),
         mistake: OnceLock::new(),
         place: OnceLock::new(),
@@ -188,6 +198,7 @@ fn run<T: MayFail + Serialize + Send + 'static>(
         state: sent.state,
         traceparent,
         shutdown,
+        entered: None,
     });
     let call = Box::pin(async move {
         // Pinned first: whoever wraps it then moves a pointer and not the call.
@@ -201,7 +212,7 @@ fn run<T: MayFail + Serialize + Send + 'static>(
     if !accepts.events() {
         return Served::later(async move { call.await.plain(accepts) });
     }
-    Served::later(reply::running(
+    Served::later(reply::respond_or_stream(
         call,
         inbox,
         patience,

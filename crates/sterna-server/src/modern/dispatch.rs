@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use sterna_http::{Admission, Inbound, catch_panic};
 use sterna_protocol::completion::{
     CompleteRequestParams, CompleteResult, Completion, CompletionArgument, CompletionContext,
     CompletionReference,
@@ -16,11 +17,11 @@ use super::served::Served;
 use super::write::Answer;
 use super::{admit, calls, listen};
 use crate::core::Core;
-use crate::edge::guarded::guarded;
-use crate::edge::{Inbound, Pass};
 use crate::failure::{Failure, Kind};
+use crate::http::refuse;
 use crate::offer::{ToolEntry, Typed};
 use crate::telemetry::{Ended, Operation};
+use crate::wording;
 
 /// Answers a request that has been admitted; `tool` is the one that it calls.
 pub(super) fn dispatch(
@@ -31,8 +32,8 @@ pub(super) fn dispatch(
     tool: Option<Arc<ToolEntry>>,
 ) -> Served {
     let (method, name) = (request.method().as_str(), name_of(&request));
-    if let Err(refusal) = inbound.pass.may(method, name) {
-        return Served::Now(refusal.into_response());
+    if let Err(refusal) = inbound.admission.may(method, name) {
+        return Served::Now(refuse(refusal));
     }
     let accepts = inbound.accepts;
     let mut operation = match &request {
@@ -40,9 +41,9 @@ pub(super) fn dispatch(
         ClientRequest::CallTool(_)
         | ClientRequest::GetPrompt(_)
         | ClientRequest::ReadResource(_) => None,
-        other => watch(&core, &inbound.pass, other, &id),
+        other => watch(&core, &inbound.admission, other, &id),
     };
-    let (lists, pass) = (&core.shown.lists, &inbound.pass);
+    let (lists, admission) = (&core.shown.lists, &inbound.admission);
     let answered = match request {
         ClientRequest::CallTool(params) => return calls::tool(core, inbound, id, params, tool),
         ClientRequest::GetPrompt(params) => return calls::prompt(core, inbound, id, params),
@@ -55,17 +56,27 @@ pub(super) fn dispatch(
         }
         ClientRequest::Discover(_) => Ok(Answer::cached(&id, &[&core.shown.discover])),
         ClientRequest::ListTools(params) if core.offers.has_tools() => {
-            page(&core, pass, &id, &lists.tools, method, params.cursor)
+            page(&core, admission, &id, &lists.tools, method, params.cursor)
         }
         ClientRequest::ListPrompts(params) if core.offers.has_prompts() => {
-            page(&core, pass, &id, &lists.prompts, method, params.cursor)
+            page(&core, admission, &id, &lists.prompts, method, params.cursor)
         }
-        ClientRequest::ListResources(params) if core.has_resources() => {
-            page(&core, pass, &id, &lists.resources, method, params.cursor)
-        }
-        ClientRequest::ListResourceTemplates(params) if core.has_resources() => {
-            page(&core, pass, &id, &lists.templates, method, params.cursor)
-        }
+        ClientRequest::ListResources(params) if core.has_resources() => page(
+            &core,
+            admission,
+            &id,
+            &lists.resources,
+            method,
+            params.cursor,
+        ),
+        ClientRequest::ListResourceTemplates(params) if core.has_resources() => page(
+            &core,
+            admission,
+            &id,
+            &lists.templates,
+            method,
+            params.cursor,
+        ),
         ClientRequest::CompleteArgument(params) if core.completes() => {
             let CompleteRequestParams {
                 reference,
@@ -74,7 +85,7 @@ pub(super) fn dispatch(
                 ..
             } = params;
             return Served::later(async move {
-                let completing = complete(&core, &inbound.pass, reference, argument, context);
+                let completing = complete(&core, &inbound.admission, reference, argument, context);
                 let answered = completing.await.map(|mut result| {
                     result.meta = Some(core.result_meta());
                     Answer::done(id.clone(), &Complete(result))
@@ -83,7 +94,7 @@ pub(super) fn dispatch(
             });
         }
         // What was not declared is not served (PROMPT-B1).
-        _ => Err(Failure::UnknownMethod),
+        _ => Err(Failure::UnknownMethod(method.to_owned())),
     };
     Served::Now(end(answered, &id, operation).plain(accepts))
 }
@@ -100,7 +111,7 @@ fn end(answered: Result<Answer, Failure>, id: &RequestId, operation: Option<Oper
 /// Watches a request from here to its answer.
 pub(super) fn watch(
     core: &Arc<Core>,
-    pass: &Pass,
+    admission: &Admission,
     request: &ClientRequest,
     id: &RequestId,
 ) -> Option<Operation> {
@@ -108,7 +119,7 @@ pub(super) fn watch(
     let method = request.method().as_str();
     Some(Operation::begin(
         core,
-        pass,
+        admission,
         method,
         None,
         id,
@@ -128,21 +139,21 @@ fn name_of(request: &ClientRequest) -> Option<&str> {
 /// One page of a list as an answer.
 pub(crate) fn page(
     core: &Core,
-    pass: &Pass,
+    admission: &Admission,
     id: &RequestId,
     list: &List,
     method: &'static str,
     cursor: Option<String>,
 ) -> Result<Answer, Failure> {
     let visible;
-    let list = if pass.hides() {
+    let list = if admission.hides() {
         // TOOL-S2, PROMPT-S2, RES-S2
         let used_by = match method {
             "prompts/list" => "prompts/get",
             "tools/list" => "tools/call",
             _ => "resources/read",
         };
-        visible = list.only(|name| pass.may(used_by, Some(name)).is_ok());
+        visible = list.only(|name| admission.may(used_by, Some(name)).is_ok());
         &visible
     } else {
         list
@@ -161,48 +172,50 @@ pub(crate) fn page(
 /// Suggests how an argument goes on.
 pub(crate) async fn complete(
     core: &Core,
-    pass: &Pass,
+    admission: &Admission,
     reference: CompletionReference,
     argument: CompletionArgument,
     context: Option<CompletionContext>,
 ) -> Result<CompleteResult, Failure> {
-    let unknown = || Failure::Unknown(Kind::Template);
     // COMP-S6: what a caller may not use is unknown to it.
-    let may = |method, name: &str| pass.may(method, Some(name)).map_err(|_| unknown());
-    let completers = match &reference {
+    let (name, completers) = match &reference {
         CompletionReference::Prompt(reference) => {
-            may("prompts/get", &reference.name)?;
-            let prompt = core
-                .offers
-                .prompts
-                .get(&reference.name)
-                .ok_or_else(unknown)?;
+            let name = &reference.name;
+            let may = |name: &str| admission.may("prompts/get", Some(name)).is_ok();
+            let Some(prompt) = core.offers.prompts.get(name).filter(|_| may(name)) else {
+                let prompts = core.offers.prompts.names().filter(|name| may(name));
+                return Err(Failure::unknown(Kind::Template, name.clone(), prompts));
+            };
             let mut arguments = prompt.wire.arguments.iter().flatten();
-            // COMP-S4
-            if !arguments.any(|known| known.name == argument.name) {
-                return Err(Failure::Params("argument"));
-            }
-            &prompt.completers
+            let is_known = arguments.any(|known| known.name == argument.name);
+            (name, is_known.then_some(&prompt.completers))
         }
         CompletionReference::ResourceTemplate(reference) => {
-            may("resources/read", &reference.uri)?;
-            let template = core
-                .offers
-                .templates
-                .get(&reference.uri)
-                .ok_or_else(unknown)?;
-            if !template.has_variable(&argument.name) {
-                return Err(Failure::Params("argument"));
-            }
-            &template.completers
+            let name = &reference.uri;
+            let may = |name: &str| admission.may("resources/read", Some(name)).is_ok();
+            let Some(template) = core.offers.templates.get(name).filter(|_| may(name)) else {
+                let templates = core.offers.templates.names().filter(|name| may(name));
+                return Err(Failure::unknown(Kind::Template, name.clone(), templates));
+            };
+            let is_known = template.has_variable(&argument.name);
+            (name, is_known.then_some(&template.completers))
         }
-        _ => return Err(unknown()),
+        _ => {
+            return Err(Failure::params(
+                "`ref` is neither `ref/prompt` nor `ref/resource`",
+            ));
+        }
     };
+    // COMP-S4
+    let completers = completers.ok_or_else(|| {
+        let (name, argument) = (wording::name(name), wording::name(&argument.name));
+        Failure::params(format!("{name} has no argument {argument} to complete"))
+    })?;
     let settled: BTreeMap<String, String> = context
         .and_then(|context| context.arguments)
         .unwrap_or_default();
     let typed = Typed::new(argument.value, settled);
-    let completing = guarded(completers.complete(&argument.name, typed));
+    let completing = catch_panic(completers.complete(&argument.name, typed));
     let values = completing.await.map_err(|_| {
         tracing::error!(target: "sterna::handler", argument = argument.name, "a suggestion panicked");
         Failure::Internal

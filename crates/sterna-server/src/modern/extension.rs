@@ -5,18 +5,19 @@ use std::sync::{Arc, OnceLock};
 
 use http::Response;
 use serde_json::{Value, json};
+use sterna_http::{Inbound, ResponseBody, catch_panic};
+use sterna_protocol::json::mismatch;
 use sterna_protocol::jsonrpc::{Message, RequestId};
 use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::version::ProtocolVersion;
 
 use super::admit;
 use super::write::Answer;
-use crate::call::{Becoming, Facts, Request};
+use crate::call::{Becoming, Facts, Headers, Request};
 use crate::core::Core;
 use crate::cx::Posed;
-use crate::edge::guarded::guarded;
-use crate::edge::{EdgeBody, Inbound};
 use crate::failure::Failure;
+use crate::http::refuse;
 use crate::telemetry::Operation;
 
 /// Serves `method`, which the core protocol does not have.
@@ -25,15 +26,15 @@ pub(super) async fn serve(
     inbound: Inbound,
     id: RequestId,
     method: &str,
-) -> Response<EdgeBody> {
-    if let Err(refusal) = inbound.pass.may(method, None) {
-        return refusal.into_response();
+) -> Response<ResponseBody> {
+    if let Err(refusal) = inbound.admission.may(method, None) {
+        return refuse(refusal);
     }
     let accepts = inbound.accepts;
     let deadline = inbound.deadline;
     let version = ProtocolVersion::V2026_07_28;
-    let pass = &inbound.pass;
-    let mut operation = Operation::begin(&core, pass, method.to_owned(), None, &id, &version);
+    let admission = &inbound.admission;
+    let mut operation = Operation::begin(&core, admission, method.to_owned(), None, &id, &version);
     let serving = tokio::time::timeout_at(deadline.into(), result(core, inbound, method));
     let answering = pin!(async {
         let answer = match serving.await.unwrap_or(Err(Failure::TimedOut)) {
@@ -49,27 +50,29 @@ pub(super) async fn serve(
 async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value, Failure> {
     admit::check_raw(&inbound.body, &inbound.head.headers)?;
     let served = core.extensions.method(method);
-    let served = served.ok_or(Failure::UnknownMethod)?;
+    let served = served.ok_or_else(|| Failure::UnknownMethod(method.to_owned()))?;
     let Ok(Message::Request(request)) = Message::raw(&inbound.body) else {
-        return Err(Failure::Params("_meta"));
+        return Err(Failure::params("the message is no request"));
     };
     let params = request.params.map_or("{}", |params| params.get());
-    let params: Value = serde_json::from_str(params).map_err(|_| Failure::Params("_meta"))?;
+    let params: Value =
+        serde_json::from_str(params).map_err(|error| Failure::params(mismatch(&error)))?;
     let meta: RequestMeta =
-        serde_json::from_value(params["_meta"].clone()).map_err(|_| Failure::Params("_meta"))?;
-    let serve = served.serve(&meta.client_capabilities)?;
+        serde_json::from_value(params["_meta"].clone()).map_err(|error| admit::bad_meta(&error))?;
+    let serve = served.serve(method, &meta.client_capabilities)?;
     let request = Request::new(Facts {
         core: Arc::clone(&core),
         meta,
-        pass: inbound.pass,
+        admission: inbound.admission,
         extensions: inbound.head.extensions,
+        headers: Headers::Own(inbound.head.headers),
         reporter: None,
         mistake: OnceLock::new(),
         becoming: Becoming::default(),
         posed: Posed::default(),
         place: OnceLock::new(),
     });
-    let serving = guarded(serve(request, params)).await;
+    let serving = catch_panic(serve(request, params)).await;
     let mut result = serving.unwrap_or_else(|_| {
         tracing::error!(target: "sterna::handler", method, "a handler panicked");
         Err(Failure::Internal)

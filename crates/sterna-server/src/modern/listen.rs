@@ -6,6 +6,9 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::Response;
+use sterna_http::{
+    Admission, Events, Inbound, Inbox, Limits, Part, Refusal, Reservation, ResponseBody, reply,
+};
 use sterna_protocol::capabilities::{ClientCapabilities, ExtensionId};
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::result::Complete;
@@ -15,10 +18,10 @@ use sterna_protocol::subscription::{
 };
 
 use super::write::Answer;
-use crate::changes::event;
+use crate::changes::{Subscription, event};
 use crate::core::Core;
-use crate::edge::{EdgeBody, Events, Inbound, Inbox, reply};
 use crate::failure::Failure;
+use crate::http::refuse;
 use crate::tasks::Watch;
 
 /// Opens a subscription.
@@ -27,9 +30,16 @@ pub(super) async fn listen(
     inbound: &Inbound,
     id: RequestId,
     params: SubscriptionsListenRequestParams,
-) -> Response<EdgeBody> {
+) -> Response<ResponseBody> {
+    let limits = inbound.memory.limits();
+    if let Err(failure) = check(limits, &params.notifications) {
+        return Answer::failed(Some(&id), &failure).plain(inbound.accepts);
+    }
     let wanted = params.notifications.task_ids.clone();
-    let mut filter = core.honoured(params.notifications);
+    let mut filter = core.honoured(params.notifications, &inbound.admission);
+    let Some(hold) = inbound.memory.take(Part::Subscriptions, size(&filter)) else {
+        return refuse(Refusal::Busy);
+    };
     let mut watch = None;
     // A server without tasks promises nothing about them.
     if let (Some(tasks), Some(wanted)) = (&core.tasks, wanted) {
@@ -43,7 +53,12 @@ pub(super) async fn listen(
             let failure = Failure::Capability(Box::new(needed));
             return Answer::failed(Some(&id), &failure).plain(inbound.accepts);
         }
-        match tasks.watch(inbound.pass.caller(), id.clone(), wanted).await {
+        let may_get = inbound.admission.may("tasks/get", None).is_ok();
+        let wanted = Some(wanted).filter(|_| may_get).unwrap_or_default();
+        match tasks
+            .watch(inbound.admission.caller(), id.clone(), wanted)
+            .await
+        {
             Ok((agreed, watching)) => {
                 filter.task_ids = Some(agreed);
                 watch = Some(watching);
@@ -51,8 +66,11 @@ pub(super) async fn listen(
             Err(failure) => return Answer::failed(Some(&id), &failure).plain(inbound.accepts),
         }
     }
-    let (outbox, inbox) = inbound.outbox();
-    core.changes.subscribe(id.clone(), filter.clone(), outbox);
+    let (outbox, inbox) = inbound.lasting_outbox();
+    let admission = inbound.admission.clone();
+    let subscription = core
+        .changes
+        .subscribe(id.clone(), filter.clone(), admission, outbox);
     // SUB-S2: the acknowledgement comes first.
     let acknowledged = SubscriptionsAcknowledgedNotificationParams::new(id.clone(), filter);
     let acknowledged = event("notifications/subscriptions/acknowledged", &acknowledged);
@@ -67,19 +85,57 @@ pub(super) async fn listen(
         watch,
         end: Some(end),
         leaving: Box::pin(async move { shutdown.begun().await }),
+        _subscription: subscription,
+        _hold: hold,
     })
 }
 
+/// Refuses a filter that names more than one listener may.
+fn check(limits: &Limits, wanted: &SubscriptionFilter) -> Result<(), Failure> {
+    let uris = wanted.resource_subscriptions.as_deref().unwrap_or_default();
+    if uris.len() > limits.subscriptions {
+        let problem = "`resourceSubscriptions` names more URIs than one listener may (`limits.subscriptions`)";
+        return Err(Failure::params(problem));
+    }
+    if uris.iter().any(|uri| uri.len() > limits.uri_bytes) {
+        let problem =
+            "`resourceSubscriptions` has a URI longer than this server takes (`limits.uri_bytes`)";
+        return Err(Failure::params(problem));
+    }
+    Ok(())
+}
+
+/// What a filter takes for as long as it is listened to.
+fn size(filter: &SubscriptionFilter) -> usize {
+    let uris = filter.resource_subscriptions.iter().flatten();
+    let uris = uris.map(|uri| uri.len() + size_of::<String>() + ALLOCATION);
+    LISTENER + uris.sum::<usize>()
+}
+
+/// What a listener takes that names nothing, about.
+const LISTENER: usize = 1 << 10;
+
+/// The memory that an allocation takes besides its bytes, about. Without it, a
+/// million addresses of a few bytes would be charged a third of what they take.
+const ALLOCATION: usize = 32;
+
 impl Core {
-    /// The part of a filter that this server keeps (SUB-S5).
-    fn honoured(&self, wanted: SubscriptionFilter) -> SubscriptionFilter {
+    /// The part of a filter that this server keeps for a caller (SUB-S5): what
+    /// it may not read, it is not told of either.
+    fn honoured(&self, wanted: SubscriptionFilter, admission: &Admission) -> SubscriptionFilter {
         let lists_change = |_: &bool| self.offers.changing;
         let has_resources = self.has_resources();
         let mut filter = SubscriptionFilter::default();
         filter.tools_list_changed = wanted.tools_list_changed.filter(lists_change);
         filter.prompts_list_changed = wanted.prompts_list_changed.filter(lists_change);
         filter.resources_list_changed = wanted.resources_list_changed.filter(lists_change);
-        filter.resource_subscriptions = wanted.resource_subscriptions.filter(|_| has_resources);
+        filter.resource_subscriptions = wanted
+            .resource_subscriptions
+            .filter(|_| has_resources)
+            .map(|mut uris| {
+                uris.retain(|uri| admission.may("resources/read", Some(uri)).is_ok());
+                uris
+            });
         filter
     }
 }
@@ -91,6 +147,9 @@ struct Listening {
     watch: Option<Watch>,
     end: Option<Bytes>,
     leaving: Pin<Box<dyn Future<Output = ()> + Send>>,
+    _subscription: Subscription,
+    /// For what the filter takes.
+    _hold: Reservation,
 }
 
 impl Listening {

@@ -14,7 +14,7 @@ use sterna_protocol::legacy;
 use sterna_protocol::meta::ResultMeta;
 use sterna_protocol::result::Complete;
 use sterna_seal::{
-    Binding, Draft, Flow, FlowId, Keyring, Principal, Target, ThreadEntropy, UnixMillis,
+    Binding, Flow, FlowId, Keyring, Principal, SealRequest, Target, ThreadEntropy, UnixMillis,
 };
 
 use crate::core::Core;
@@ -202,7 +202,7 @@ struct Cursor {
 impl Cursor {
     /// Whether it is as good as one that would be sealed with `keys` at `now`.
     fn serves(&self, keys: &Arc<Keyring>, now: UnixMillis) -> bool {
-        let fresh = self.sealed_at <= now && now < self.sealed_at.after(REUSE);
+        let fresh = self.sealed_at <= now && now < self.sealed_at + REUSE;
         fresh && Arc::ptr_eq(&self.keys, keys)
     }
 }
@@ -266,9 +266,12 @@ impl List {
             None => 0,
             Some(cursor) => self
                 .open(core, method, cursor)
-                .ok_or(Failure::Params("cursor"))?,
+                .ok_or_else(|| Failure::params(UNKNOWN_CURSOR))?,
         };
-        let page = self.pages.get(at).ok_or(Failure::Params("cursor"))?;
+        let page = self
+            .pages
+            .get(at)
+            .ok_or_else(|| Failure::params(UNKNOWN_CURSOR))?;
         if at + 1 == self.pages.len() {
             return Ok((&page.text, None));
         }
@@ -293,7 +296,7 @@ impl List {
         let mut payload = self.mark.to_vec();
         payload.extend_from_slice(&page.to_be_bytes());
         let flow = Flow::begin(FlowId::from_bytes([0; 16]), now);
-        let draft = Draft::new(flow, &payload);
+        let draft = SealRequest::new(flow, &payload);
         let sealed = keys.seal(&draft, binding, now, &mut ThreadEntropy);
         let sealed = sealed.map_err(|error| {
             tracing::error!(target: "sterna::server", %error, "a cursor cannot be sealed");
@@ -327,7 +330,7 @@ fn without_odd_output(tool: &mut Value) {
 /// Cursors are the same for every caller that sees the same list.
 fn binding(core: &Core, method: &'static str) -> Result<Binding, Failure> {
     let target = Target::new(method, "cursor");
-    let binding = Binding::new(&core.realm, &Principal::ANONYMOUS, &target, None);
+    let binding = Binding::new(&core.realm, &Principal::anonymous(), &target, None);
     binding.map_err(|_| Failure::Internal)
 }
 
@@ -338,6 +341,10 @@ fn value(wire: &impl Serialize) -> Value {
 fn text(wire: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(wire).expect("wire types have string keys only")
 }
+
+/// One text for every reason: a cursor is sealed, and its reader learns nothing.
+pub(crate) const UNKNOWN_CURSOR: &str =
+    "`cursor` is none that this list gave out, or too old; begin again without one";
 
 /// A small part of the hour for which a cursor is good, so that whoever gets
 /// one has nearly all of it left.

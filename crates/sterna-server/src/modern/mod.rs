@@ -19,14 +19,14 @@ use sterna_protocol::jsonrpc::{DecodeError, Message};
 use sterna_protocol::methods::{ClientNotification, ClientRequest};
 
 pub(crate) use dispatch::{complete, page};
-pub(crate) use lists::{Lists, discover};
+pub(crate) use lists::{Lists, UNKNOWN_CURSOR, discover};
 pub(crate) use outcome::MayFail;
 pub(crate) use promise::{finish_tool, keep_promise};
 pub(crate) use served::Served;
+use sterna_http::{Inbound, ResponseBody, reply};
 pub(crate) use write::{Answer, signature};
 
 use crate::core::Core;
-use crate::edge::{EdgeBody, Inbound, reply};
 
 /// What a client may send. It sends no answers: nothing is asked of it but in
 /// results.
@@ -43,7 +43,7 @@ pub(crate) fn answer(core: Arc<Core>, inbound: Inbound) -> Served {
                 Err(failure) => {
                     let answer = Answer::failed(Some(&request.id), &failure);
                     if let Some(mut watched) =
-                        dispatch::watch(&core, &inbound.pass, &request.params, &request.id)
+                        dispatch::watch(&core, &inbound.admission, &request.params, &request.id)
                     {
                         watched.end(answer.ended());
                     }
@@ -73,8 +73,8 @@ pub(crate) fn answer(core: Arc<Core>, inbound: Inbound) -> Served {
 }
 
 /// HTTP-S6, BASE-B7: what is no request is refused by its status alone.
-fn not_accepted() -> Response<EdgeBody> {
-    let mut response = Response::new(EdgeBody::empty());
+fn not_accepted() -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::empty());
     *response.status_mut() = StatusCode::BAD_REQUEST;
     response
 }

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use serde::Serialize;
+use sterna_http::{Admission, DeadlinePassed, with_deadline};
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::meta::{RequestMeta, ResultMeta};
 use sterna_protocol::prompt::GetPromptResult;
@@ -16,8 +17,6 @@ use sterna_protocol::tool::CallToolResult;
 use super::promise::sign;
 use super::write::Answer;
 use crate::core::Core;
-use crate::edge::Pass;
-use crate::edge::before::{TooLate, before};
 use crate::failure::Failure;
 use crate::handler::Way;
 use crate::rounds::{Played, Retry, Round};
@@ -39,7 +38,7 @@ pub(super) async fn serve<T: MayFail + Serialize + Send + 'static>(
     }
     let core = Arc::clone(&round.core);
     let playing = pin!(round.play(way));
-    let played = before(deadline, playing).await;
+    let played = with_deadline(deadline, playing).await;
     match finished(&core, played, finish) {
         Ok(Outcome::Complete(result)) => {
             let has_failed = result.is_failed_tool();
@@ -61,20 +60,20 @@ pub(super) async fn serve<T: MayFail + Serialize + Send + 'static>(
 /// Plays a round that is entered in the ledger, or finds the answer that it
 /// had before.
 async fn serve_once<T: MayFail + Serialize + Send + 'static>(
-    round: Box<Round>,
+    mut round: Box<Round>,
     way: &Way<T>,
     deadline: Instant,
     id: RequestId,
     finish: impl FnOnce(&Core, &mut T) -> Result<(), Failure> + Send,
 ) -> Answer {
     let core = Arc::clone(&round.core);
-    let entering = before(deadline, round.enter()).await;
+    let entering = with_deadline(deadline, round.enter(way)).await;
     let ticket = match entering.unwrap_or(Err(Failure::TimedOut)) {
         Ok(Retry::Play(ticket)) => ticket,
         Ok(Retry::Again(response)) => return Answer::cached(&id, &[&response]),
         Err(failure) => return Answer::failed(Some(&id), &failure),
     };
-    let played = ticket.keep(before(deadline, round.play(way))).await;
+    let played = ticket.keep(with_deadline(deadline, round.play(way))).await;
     let left = match written(&core, finished(&core, played, finish)) {
         Ok(response) => ticket.leave(response).await,
         Err(failure) => {
@@ -91,7 +90,7 @@ async fn serve_once<T: MayFail + Serialize + Send + 'static>(
 /// What a round came to, once it is ready for the client.
 fn finished<T>(
     core: &Core,
-    played: Result<Result<Played<T>, Failure>, TooLate>,
+    played: Result<Result<Played<T>, Failure>, DeadlinePassed>,
     finish: impl FnOnce(&Core, &mut T) -> Result<(), Failure>,
 ) -> Result<Played<T>, Failure> {
     let mut outcome = played.unwrap_or(Err(Failure::TimedOut))?;
@@ -160,12 +159,19 @@ impl MayFail for ReadResourceResult {
 /// Answers a call that fails before it begins, and has it seen.
 pub(super) fn early<T: MayFail>(
     core: &Arc<Core>,
-    pass: &Pass,
+    admission: &Admission,
     id: RequestId,
     meta: &RequestMeta,
     failure: Failure,
 ) -> Answer {
-    let mut operation = Operation::begin(core, pass, T::METHOD, None, &id, &meta.protocol_version);
+    let mut operation = Operation::begin(
+        core,
+        admission,
+        T::METHOD,
+        None,
+        &id,
+        &meta.protocol_version,
+    );
     let answer = failed(core, id, failure);
     operation.end(answer.ended());
     answer

@@ -18,13 +18,17 @@ pub(crate) fn finish_tool(
 ) -> Result<(), Failure> {
     sign(core, &mut result.meta);
     match core.offers.tools.get(name) {
-        Some(tool) => keep_promise(tool, result),
+        Some(tool) => keep_promise(core, tool, result),
         None => Ok(()),
     }
 }
 
 /// Checks a tool's structured content against what its list entry says.
-pub(crate) fn keep_promise(tool: &ToolEntry, result: &CallToolResult) -> Result<(), Failure> {
+pub(crate) fn keep_promise(
+    core: &Core,
+    tool: &ToolEntry,
+    result: &CallToolResult,
+) -> Result<(), Failure> {
     let Some(output) = &tool.output else {
         return Ok(());
     };
@@ -36,18 +40,20 @@ pub(crate) fn keep_promise(tool: &ToolEntry, result: &CallToolResult) -> Result<
     let content = content.and_then(|content| content.decode::<Value>().ok());
     let checked = match content {
         None => Err("there is no structured content".to_owned()),
-        Some(content) => output
-            .check(&content)
-            .map_err(|_| "it does not fit".to_owned()),
+        // Names places and rules, never values: no log may hold a result.
+        Some(content) => output.check_result(&content),
     };
     checked.map_err(|problem| {
+        let name = &tool.wire.name;
         tracing::error!(
             target: "sterna::server",
-            tool = tool.wire.name,
+            tool = name,
             problem,
             "MR0204: a tool broke the promise of its output schema"
         );
-        Failure::Internal
+        core.mistaken(format_args!(
+            "MR0204: the tool `{name}` broke the promise of its output schema: {problem}"
+        ))
     })
 }
 

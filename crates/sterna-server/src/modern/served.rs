@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use http::Response;
 
-use crate::edge::EdgeBody;
+use sterna_http::ResponseBody;
 
 /// An answer, or the work that leads to one.
 ///
@@ -12,17 +12,19 @@ use crate::edge::EdgeBody;
 /// as futures within futures it would leave each connection with a copy of the
 /// request for every function that it passes through.
 pub(crate) enum Served {
-    Later(Pin<Box<dyn Future<Output = Response<EdgeBody>> + Send>>),
-    Now(Response<EdgeBody>),
+    Later(Pin<Box<dyn Future<Output = Response<ResponseBody>> + Send>>),
+    Now(Response<ResponseBody>),
 }
 
 impl Served {
-    pub(crate) fn later(work: impl Future<Output = Response<EdgeBody>> + Send + 'static) -> Self {
+    pub(crate) fn later(
+        work: impl Future<Output = Response<ResponseBody>> + Send + 'static,
+    ) -> Self {
         Self::Later(Box::pin(work))
     }
 
     /// The answer, once it is there.
-    pub(crate) async fn finish(self) -> Response<EdgeBody> {
+    pub(crate) async fn finish(self) -> Response<ResponseBody> {
         match self {
             Self::Later(work) => work.await,
             Self::Now(response) => response,

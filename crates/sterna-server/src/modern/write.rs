@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde::Serialize;
+use sterna_http::{Accepts, Events, Refusal, ResponseBody, reply};
 use sterna_protocol::input::InputRequired;
 use sterna_protocol::jsonrpc::{ErrorObject, ErrorResponse, RequestId, ResultResponse};
 use sterna_protocol::meta::ResultMeta;
@@ -13,15 +14,15 @@ use sterna_protocol::sse::Frame;
 
 use super::promise::sign;
 use crate::core::Core;
-use crate::edge::{Accepts, EdgeBody, Events, Refusal, reply};
 use crate::failure::Failure;
+use crate::http::refuse;
 use crate::telemetry::Ended;
 
 /// The answer to one request, written down.
 pub(crate) struct Answer {
     status: StatusCode,
     message: Vec<u8>,
-    /// What the edge would say instead, with the headers that belong to it.
+    /// The refusal to send instead, with its headers.
     refusal: Option<Box<Refusal>>,
     ended: Ended,
 }
@@ -158,9 +159,9 @@ impl Answer {
 
     /// The answer as one document, or as one event for a client that reads
     /// nothing else.
-    pub(crate) fn plain(self, accepts: Accepts) -> Response<EdgeBody> {
+    pub(crate) fn plain(self, accepts: Accepts) -> Response<ResponseBody> {
         if let Some(refusal) = self.refusal {
-            return refusal.into_response();
+            return refuse(*refusal);
         }
         if accepts.json() || self.status != StatusCode::OK {
             return reply::json(self.status, self.message);

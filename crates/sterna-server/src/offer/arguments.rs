@@ -5,6 +5,8 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use super::text;
+
 /// The schema of `A` as the schema of an object of arguments.
 ///
 /// # Errors
@@ -24,17 +26,36 @@ pub(super) fn schema_of<A: JsonSchema>() -> Result<Map<String, Value>, String> {
     }
 }
 
-/// Any JSON Schema of `T`, for what a tool returns.
-pub(super) fn root<T: JsonSchema>() -> Value {
+/// The names of the members that an object must have.
+pub(super) fn required(schema: &Map<String, Value>) -> Vec<String> {
+    let names = schema.get("required").and_then(Value::as_array);
+    let names = names.into_iter().flatten().filter_map(Value::as_str);
+    names.map(str::to_owned).collect()
+}
+
+/// The JSON Schema of what a `T` is read from.
+fn root<T: JsonSchema>() -> Value {
     // 2020-12 is what a schema is that does not say so (BASE-B12).
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
     settings.into_generator().into_root_schema_for::<T>().into()
 }
 
 /// Reads the arguments of one call. `()` takes none.
-pub(super) fn read<A: JsonSchema + DeserializeOwned>(arguments: &Value) -> serde_json::Result<A> {
-    // What takes nothing reads `null`, and an empty object is nothing.
-    match A::deserialize(arguments) {
+pub(super) fn read<A: DeserializeOwned>(arguments: &Value) -> serde_json::Result<A> {
+    or_nothing(arguments, A::deserialize(arguments))
+}
+
+/// Reads the arguments of one call that came as text. `()` takes none.
+pub(super) fn read_text<A: DeserializeOwned>(arguments: &Value) -> serde_json::Result<A> {
+    or_nothing(arguments, text::read(arguments))
+}
+
+/// What takes nothing reads `null`, and an empty object is nothing.
+fn or_nothing<A: DeserializeOwned>(
+    arguments: &Value,
+    read: serde_json::Result<A>,
+) -> serde_json::Result<A> {
+    match read {
         Err(_) if arguments.as_object().is_some_and(Map::is_empty) => A::deserialize(&Value::Null),
         read => read,
     }

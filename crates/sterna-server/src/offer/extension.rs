@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sterna_protocol::capabilities::{ClientCapabilities, ExtensionId};
-use sterna_protocol::json::JsonObject;
+use sterna_protocol::json::{JsonObject, mismatch};
 
 use crate::call::Request;
 use crate::failure::Failure;
@@ -106,9 +106,12 @@ where
     E: Into<RequestError>,
 {
     Box::new(move |request, params: Value| -> Boxed<Value> {
-        let Ok(params) = serde_json::from_value(params) else {
-            let failure = Failure::Params("they are not those of the method");
-            return Box::pin(std::future::ready(Err(failure)));
+        let params = match serde_json::from_value(params) {
+            Ok(params) => params,
+            Err(error) => {
+                let failure = Failure::params(mismatch(&error));
+                return Box::pin(std::future::ready(Err(failure)));
+            }
         };
         let running = handler(request, params);
         Box::pin(async move {
@@ -150,12 +153,16 @@ pub(crate) struct Method {
 }
 
 impl Method {
-    /// What serves a client that declares `capabilities`.
+    /// What serves `method` to a client that declares `capabilities`.
     ///
     /// # Errors
     ///
     /// Nothing does; says why.
-    pub(crate) fn serve(&self, capabilities: &ClientCapabilities) -> Result<&Serve, Failure> {
+    pub(crate) fn serve(
+        &self,
+        method: &str,
+        capabilities: &ClientCapabilities,
+    ) -> Result<&Serve, Failure> {
         let declares = capabilities.has_extension(self.extension.as_str());
         match (&self.usual, &self.undeclared) {
             (_, Some(serve)) if !declares => Ok(serve),
@@ -164,7 +171,7 @@ impl Method {
                 Err(Failure::Capability(Box::new(needed)))
             }
             (Some(serve), _) => Ok(serve),
-            (None, _) => Err(Failure::UnknownMethod),
+            (None, _) => Err(Failure::UnknownMethod(method.to_owned())),
         }
     }
 }

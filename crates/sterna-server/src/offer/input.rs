@@ -5,11 +5,20 @@ use std::fmt;
 use jsonschema::Validator;
 use serde_json::Value;
 
+use super::explain::{Explainer, Values};
+
 /// A compiled schema.
 ///
 /// It never fetches anything: a `$ref` to elsewhere keeps the server from being
 /// built (BASE-B16, BASE-B18).
-pub(crate) struct InputCheck(Validator);
+pub(crate) struct InputCheck {
+    validator: Validator,
+    /// As it was declared, to say what would have been right.
+    schema: Value,
+    /// Whether the schema has branches, of which an error lists the errors of
+    /// all.
+    has_branches: bool,
+}
 
 impl InputCheck {
     /// Compiles `schema`.
@@ -25,38 +34,83 @@ impl InputCheck {
             return Err(format!("the dialect `{dialect}` is not supported"));
         }
         let compiled = jsonschema::options().build(schema);
-        compiled.map(Self).map_err(|error| error.to_string())
+        Ok(Self {
+            validator: compiled.map_err(|error| error.to_string())?,
+            has_branches: has_branches(schema),
+            schema: schema.clone(),
+        })
     }
 
-    /// Checks `value`.
+    /// Checks the arguments of a call of `tool`.
     ///
     /// # Errors
     ///
-    /// Says where it does not fit, in words that a model can act on.
-    pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
+    /// Names the places that do not fit and the rules they break, in words that
+    /// a model can act on. Values are cut, and those of places that the schema
+    /// marks as secret are left out.
+    pub(crate) fn check_arguments(&self, tool: &str, arguments: &Value) -> Result<(), String> {
+        let explainer = Explainer::new(&self.schema, Values::Shown).of_tool(tool);
+        self.check(arguments, explainer)
+    }
+
+    /// Checks what a tool returns.
+    ///
+    /// # Errors
+    ///
+    /// Names the places that do not fit and the rules they break, for a log: no
+    /// value is repeated.
+    pub(crate) fn check_result(&self, result: &Value) -> Result<(), String> {
+        self.check(result, Explainer::new(&self.schema, Values::Hidden))
+    }
+
+    fn check(&self, value: &Value, explainer: Explainer<'_>) -> Result<(), String> {
         // Looking for an error costs several times what asking whether there is one does.
-        if self.0.is_valid(value) {
+        if self.validator.is_valid(value) {
             return Ok(());
         }
-        let mut errors = self.0.iter_errors(value);
-        let Some(first) = errors.next() else {
-            return Ok(());
-        };
-        let mut text = describe(&first);
-        for error in errors.by_ref().take(MOST_ERRORS - 1) {
-            text.push_str("; ");
-            text.push_str(&describe(&error));
+        // The validator makes an error of every place at once: a peer decides how many.
+        let mut left = MOST_PLACES;
+        if is_at_most(value, &mut left) {
+            let errors: Vec<_> = self
+                .validator
+                .iter_errors(value)
+                .take(MOST_ERRORS)
+                .collect();
+            return match errors.is_empty() {
+                true => Ok(()),
+                false => Err(explainer.explain(value, &errors)),
+            };
         }
-        Err(text)
+        if self.has_branches {
+            return Err(explainer.explain_large());
+        }
+        match self.validator.validate(value) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(explainer.explain(value, &[error])),
+        }
     }
 }
 
-fn describe(error: &jsonschema::ValidationError<'_>) -> String {
-    let place = error.instance_path().to_string();
-    if place.is_empty() {
-        error.to_string()
-    } else {
-        format!("{place}: {error}")
+/// Whether `value` has at most as many places as are `left`.
+fn is_at_most(value: &Value, left: &mut usize) -> bool {
+    let Some(rest) = left.checked_sub(1) else {
+        return false;
+    };
+    *left = rest;
+    match value {
+        Value::Array(items) => items.iter().all(|item| is_at_most(item, left)),
+        Value::Object(members) => members.values().all(|member| is_at_most(member, left)),
+        _ => true,
+    }
+}
+
+fn has_branches(schema: &Value) -> bool {
+    match schema {
+        Value::Array(items) => items.iter().any(has_branches),
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, member)| matches!(&**name, "anyOf" | "oneOf") || has_branches(member)),
+        _ => false,
     }
 }
 
@@ -79,6 +133,8 @@ const DIALECTS: [&str; 5] = [
 /// A model mends a handful of mistakes at once; a longer list is noise.
 const MOST_ERRORS: usize = 5;
 
+/// Places of a value up to which all of its errors are looked for.
+const MOST_PLACES: usize = 1000;
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -92,7 +148,10 @@ mod tests {
         if let Some(dialect) = dialect {
             schema["$schema"] = json!(dialect);
         }
-        InputCheck::new(&schema).unwrap().check(value).is_ok()
+        InputCheck::new(&schema)
+            .unwrap()
+            .check_arguments("tool", value)
+            .is_ok()
     }
 
     #[test]

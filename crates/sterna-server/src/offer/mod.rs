@@ -2,11 +2,14 @@
 
 mod arguments;
 mod complete;
+mod explain;
 mod extension;
 mod input;
 mod prompt;
 mod resource;
+mod secret;
 mod template;
+pub(crate) mod text;
 mod tool;
 mod uri_template;
 
@@ -24,7 +27,7 @@ pub use tool::Tool;
 pub(crate) use prompt::PromptEntry;
 pub(crate) use resource::ResourceEntry;
 pub(crate) use template::TemplateEntry;
-pub(crate) use tool::ToolEntry;
+pub(crate) use tool::{Tasking, ToolEntry};
 
 use crate::tasks::TaskMode;
 
@@ -178,6 +181,11 @@ impl<T> Shelf<T> {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.entries.iter().map(|(_, entry)| &**entry)
+    }
+
+    /// The names of all entries.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|(name, _)| name.as_str())
     }
 
     pub(crate) fn is_empty(&self) -> bool {

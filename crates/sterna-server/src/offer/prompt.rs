@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use sterna_flow::Handler;
 use sterna_protocol::implementation::Icon;
-use sterna_protocol::json::JsonObject;
+use sterna_protocol::json::{JsonObject, mismatch};
 use sterna_protocol::prompt::{self, GetPromptResult, PromptArgument};
 use sterna_protocol::result::Outcome;
 use sterna_seal::Lifetimes;
@@ -31,7 +31,9 @@ impl Prompt {
     /// A prompt whose handler is straight-line code,
     /// `async fn(Cx<'_>, A) -> R`.
     ///
-    /// The arguments are the members of `A`, which are strings on the wire.
+    /// The arguments are the members of `A`. They are text on the wire and are
+    /// read as their types want it: a number, `true` or `false`, one of the
+    /// names of an enum.
     pub fn new<H, A, R>(name: impl Into<String>, description: impl Into<String>, handler: H) -> Self
     where
         H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Send + Sync + 'static,
@@ -39,10 +41,13 @@ impl Prompt {
         R: IntoPromptResult,
     {
         let start = move |cx: Cx<'static>, input: &Value| -> Boxed<GetPromptResult> {
-            let arguments = match arguments::read::<A>(input) {
+            let arguments = match arguments::read_text::<A>(input) {
                 Ok(arguments) => arguments,
                 Err(error) => {
-                    let error = RequestError::invalid_params(format!("Invalid arguments: {error}"));
+                    let error = RequestError::invalid_params(format!(
+                        "Invalid params: the arguments are not valid: {}",
+                        mismatch(&error)
+                    ));
                     return Box::pin(std::future::ready(Err(Failure::Handler(error))));
                 }
             };
@@ -205,8 +210,10 @@ pub(crate) struct PromptEntry {
 
 impl PromptEntry {
     /// The first argument that must be there and is not (PROMPT-S7).
-    pub(crate) fn missing(&self, has: impl Fn(&str) -> bool) -> bool {
+    pub(crate) fn missing(&self, has: impl Fn(&str) -> bool) -> Option<&str> {
         let mut arguments = self.wire.arguments.iter().flatten();
-        arguments.any(|argument| argument.required == Some(true) && !has(&argument.name))
+        let missing =
+            |argument: &&PromptArgument| argument.required == Some(true) && !has(&argument.name);
+        arguments.find(missing).map(|argument| &*argument.name)
     }
 }

@@ -42,7 +42,7 @@ pub struct Resource {
 }
 
 /// A way that still has to be told the media type.
-pub(super) type Reading = Box<dyn FnOnce(Option<String>) -> Way<ReadResourceResult>>;
+pub(super) type Reading = Box<dyn FnOnce(Option<String>) -> Way<ReadResourceResult> + Send + Sync>;
 
 impl Resource {
     /// A resource whose handler is straight-line code,

@@ -27,6 +27,8 @@ use crate::handler::{Boxed, IntoResourceResult, RequestError, Way};
 /// and `{+name}` for any number of them.
 pub struct ResourceTemplate {
     wire: resource::ResourceTemplate,
+    /// The variables that the handler cannot do without.
+    takes: Vec<String>,
     completers: Completers,
     lifetimes: Option<Lifetimes>,
     way: Reading,
@@ -35,7 +37,8 @@ pub struct ResourceTemplate {
 impl ResourceTemplate {
     /// Resources whose handler is straight-line code,
     /// `async fn(Cx<'_>, A) -> R`; the members of `A` are the variables of the
-    /// pattern.
+    /// pattern, read from the text of the URI as their types want it. A value
+    /// that does not fit its type names no resource.
     pub fn new<H, A, R>(pattern: impl Into<String>, name: impl Into<String>, handler: H) -> Self
     where
         H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Send + Sync + 'static,
@@ -46,7 +49,7 @@ impl ResourceTemplate {
             let mime_type: Option<Arc<str>> = mime_type.map(Into::into);
             let start = move |cx: Cx<'static>, input: &Value| -> Boxed<ReadResourceResult> {
                 let uri = input[URI].as_str().unwrap_or_default().to_owned();
-                let Ok(variables) = arguments::read::<A>(&input[VARIABLES]) else {
+                let Ok(variables) = arguments::read_text::<A>(&input[VARIABLES]) else {
                     // A value that does not fit names no resource.
                     let error = RequestError::not_found(&uri);
                     return Box::pin(std::future::ready(Err(Failure::Handler(error))));
@@ -61,7 +64,13 @@ impl ResourceTemplate {
             };
             Way::Flow(Box::new(start))
         };
-        Self::of(pattern, name, Box::new(way))
+        // Anything but an object, such as a map of any names, takes what there is.
+        let schema = arguments::schema_of::<A>().unwrap_or_default();
+        let takes = arguments::required(&schema);
+        Self {
+            takes,
+            ..Self::of(pattern, name, Box::new(way))
+        }
     }
 
     /// Resources whose handler returns its questions and its state itself. Its
@@ -82,6 +91,7 @@ impl ResourceTemplate {
     fn of(pattern: impl Into<String>, name: impl Into<String>, way: Reading) -> Self {
         Self {
             wire: resource::ResourceTemplate::new(pattern, name),
+            takes: Vec::new(),
             completers: Completers::default(),
             lifetimes: None,
             way,
@@ -153,6 +163,16 @@ impl ResourceTemplate {
         let about =
             |problem: String| format!("the resource template `{}` {problem}", wire.uri_template);
         let pattern = UriTemplate::parse(&wire.uri_template).map_err(about)?;
+        let missing = self
+            .takes
+            .iter()
+            .find(|name| !pattern.variables().any(|known| known == *name));
+        if let Some(missing) = missing {
+            return Err(about(format!(
+                "has a handler that takes `{missing}`, which is no variable of it; \
+                 write `{{{missing}}}` into the pattern or make the member an `Option`"
+            )));
+        }
         let mut completed = self.completers.arguments();
         let unknown = completed.find(|name| !pattern.variables().any(|known| known == *name));
         if let Some(unknown) = unknown {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use sterna_flow::Handler;
 use sterna_protocol::http::ParamHeaders;
 use sterna_protocol::implementation::Icon;
-use sterna_protocol::json::{JsonObject, RawObject};
+use sterna_protocol::json::{JsonObject, RawObject, mismatch};
 use sterna_protocol::result::Outcome;
 use sterna_protocol::tool::{self, CallToolResult, ObjectSchema, ToolAnnotations};
 use sterna_seal::{Lifetimes, Target, TargetDigest};
@@ -19,7 +19,7 @@ use super::input::InputCheck;
 use crate::call::{Answers, Call};
 use crate::cx::Cx;
 use crate::failure::Failure;
-use crate::handler::{IntoToolResult, Way};
+use crate::handler::{IntoToolResult, Way, schema_of_output};
 use crate::tasks::TaskMode;
 
 /// A tool and the handler that does its work.
@@ -59,7 +59,7 @@ impl Tool {
     /// A tool whose handler is straight-line code, `async fn(Cx<'_>, A) -> R`.
     ///
     /// `description` is for the model; the schema of the arguments comes from
-    /// `A`.
+    /// `A`, and that of the result from `R` if it is [`Json`](crate::Json).
     pub fn new<H, A, R>(name: impl Into<String>, description: impl Into<String>, handler: H) -> Self
     where
         H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Send + Sync + 'static,
@@ -71,7 +71,7 @@ impl Tool {
                 let arguments = match arguments::read::<A>(input) {
                     Ok(arguments) => arguments,
                     Err(error) => {
-                        let text = format!("The arguments are not valid: {error}");
+                        let text = format!("The arguments are not valid: {}", mismatch(&error));
                         return Box::pin(std::future::ready(Err(Failure::Tool(text))));
                     }
                 };
@@ -82,7 +82,10 @@ impl Tool {
                 })
             };
         let input = arguments::schema_of::<A>();
-        Self::of(name, description, input, Way::Flow(Box::new(start)))
+        Self {
+            output: R::output_schema(),
+            ..Self::of(name, description, input, Way::Flow(Box::new(start)))
+        }
     }
 
     /// A tool whose handler returns its questions and its state itself.
@@ -176,7 +179,7 @@ impl Tool {
     /// Promises structured content that looks like a `T`.
     #[must_use]
     pub fn output<T: JsonSchema + Serialize>(self) -> Self {
-        self.output_schema(arguments::root::<T>())
+        self.output_schema(schema_of_output::<T>())
     }
 
     /// Promises structured content that fits `schema`.
@@ -221,7 +224,7 @@ impl Tool {
 
     /// Keeps the server from starting without a [`store`](crate::Server::store),
     /// because the handler has effects that may happen only
-    /// [`once`](sterna_flow::Cx::once).
+    /// [`once`](sterna_flow::FlowCx::once).
     #[must_use]
     pub fn needs_ledger(mut self) -> Self {
         self.needs_ledger = true;

@@ -4,75 +4,56 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use sterna_flow::{
-    Build, Driver, Engine, Error, FlowId, Journal, Outcome as Ending, Run, Suspended, Way,
+    BuildMatch, Diagnostic, Engine, Error, ExecutionMode, Journal, Key, OpenQuestion,
+    Outcome as Ending, Run, UnixMillis,
 };
-use sterna_protocol::capabilities::ClientCapabilities;
-use sterna_protocol::input::{InputRequests, InputRequired};
+use sterna_protocol::input::{InputRequests, InputRequired, InputResponses};
 use sterna_protocol::json::RawJson;
 use sterna_protocol::result::Outcome;
+use sterna_runner::{Admit, Delivery, Running, run};
 use sterna_seal::{OpenError, Part};
 
-use super::clock::flow_now;
-use super::drive::drive;
+use super::gate::Lacking;
 use super::low_level::only;
+use super::now;
 use super::token::{Carried, Kept, Thread, refused};
-use super::{Played, Round, asking, gate};
-use crate::cx::{CANNOT_ASK, Cx};
+use super::{Played, Round, asking};
+use crate::cx::{Cx, Envelope};
 use crate::failure::Failure;
 use crate::handler::Straight;
 use crate::tasks::Opening;
-
-type Running<T> = Driver<'static, dyn Future<Output = Result<T, Failure>> + Send>;
 
 pub(super) async fn play<T: Send + 'static>(
     mut round: Box<Round>,
     handler: &Straight<T>,
 ) -> Result<Played<T>, Failure> {
-    let thread = Thread::take_up(&round).await?;
-    let (before, mut journal) = Before::read(&thread, &round)?;
-    let mut answers = client_answers(&mut round, &journal)?;
-    // Waits behind the loop, where the driver is gone: a future is as large as all that it
-    // keeps while it waits.
-    let rest = loop {
-        let mut driver = start(&round, &thread, &before, journal, handler)?;
-        // They came in one request, so at one moment.
-        let at = flow_now();
-        for (key, answer) in answers {
-            // One that does not count (it came too late, it was given before) is
-            // ignored, as the spec wants it.
-            driver.answer(&key, answer, at);
-        }
-        let may_stay = || {
-            let stays = before.sheds >= MAX_SHEDS || round.core.may_stay(&round.shutdown);
-            stays && !round.request.wants_task()
-        };
-        let ending = drive(&mut driver, may_stay).await;
-        log_diagnostics(&round, &mut driver);
-        if let Some(mistake) = round.request.mistake() {
-            tracing::error!(target: "sterna::rounds", name = round.shown(), "MR0201: {mistake}");
-            return Err(Failure::Internal);
-        }
-        match ending {
-            Ending::Finished(result) => return Ok(Outcome::Complete(result)),
-            Ending::Failed(failure) => return Err(failure),
-            Ending::Stopped(error) => return Err(stopped(&round, &error)),
-            Ending::Shed(journal) if round.request.wants_task() => break Rest::Task(journal),
-            Ending::Shed(journal) => {
-                let sheds = before.sheds + 1;
-                break Rest::Later(sheds, InputRequests::new(), journal);
-            }
-            Ending::Suspended(suspended) => match sort_out(&round, suspended)? {
-                Sorted::Ask(requests, journal) => break Rest::Later(0, requests, journal),
-                Sorted::Answered(keys, now) => {
-                    let cannot = Bytes::from_static(CANNOT_ASK);
-                    answers = keys.into_iter().map(|key| (key, cannot.clone())).collect();
-                    journal = now;
-                }
-            },
-            // Nobody cancels a flow but by dropping it; whatever else comes is not ours.
-            _ => return Err(Failure::Internal),
-        }
+    let thread = Thread::take_up(&mut round).await?;
+    let (before, journal) = Before::read(&thread, &round)?;
+    let responses = round.responses.take().unwrap_or_default();
+    let answers = client_answers(&responses, &journal)?;
+    let mut driver = start(&round, &thread, &before, journal, handler)?;
+    if !answers.is_empty() {
+        hand_in(&mut driver, answers);
+    }
+    let mut delivery = RoundTripDelivery {
+        round: &round,
+        sheds: before.sheds,
+        requests: InputRequests::new(),
+        lacking: Lacking::default(),
     };
+    let resume = |journal| start(&round, &thread, &before, journal, handler);
+    let rest = match run(&mut driver, &mut delivery, resume).await? {
+        Ending::Finished(result) => return Ok(Outcome::Complete(result)),
+        Ending::Failed(failure) => return Err(failure),
+        Ending::Stopped(error) => return Err(stopped(&round, &error)),
+        Ending::Shed(journal) if round.request.wants_task() => Rest::Task(journal),
+        Ending::Shed(journal) => Rest::Later(before.sheds + 1, InputRequests::new(), journal),
+        Ending::Suspended(suspended) => Rest::Later(0, delivery.requests, suspended.journal),
+        // A flow is cancelled by dropping it; another outcome is not one of a round trip.
+        _ => return Err(Failure::Internal),
+    };
+    // Not kept while the state is sealed: a future is as large as all that it holds then.
+    drop(driver);
     match rest {
         Rest::Later(sheds, requests, journal) => {
             suspend(&round, &thread, sheds, requests, &journal).await
@@ -91,7 +72,7 @@ enum Rest {
 
 /// What the rounds before have left, besides their journal.
 struct Before {
-    build: Build,
+    build: BuildMatch,
     sheds: u8,
 }
 
@@ -99,7 +80,7 @@ impl Before {
     fn read(thread: &Thread, round: &Round) -> Result<(Self, Journal), Failure> {
         let Some(kept) = thread.kept(round)? else {
             let begins = Self {
-                build: Build::Same,
+                build: BuildMatch::Same,
                 sheds: 0,
             };
             return Ok((begins, Journal::new()));
@@ -111,9 +92,9 @@ impl Before {
             .map_err(|_| refused(&round.core, OpenError::Unreadable))?;
         let before = Self {
             build: if kept.build == round.core.build {
-                Build::Same
+                BuildMatch::Same
             } else {
-                Build::Other
+                BuildMatch::Other
             },
             sheds: kept.sheds,
         };
@@ -121,9 +102,21 @@ impl Before {
     }
 }
 
+/// Whether the round can be played: its state is one of this server's flows,
+/// and its answers are well-formed.
+pub(super) fn check(round: &Round, thread: &Thread) -> Result<(), Failure> {
+    let (_, journal) = Before::read(thread, round)?;
+    match &round.responses {
+        None => Ok(()),
+        Some(responses) => client_answers(responses, &journal).map(drop),
+    }
+}
+
 /// The answers to what was asked, as they are to be handed in.
-fn client_answers(round: &mut Round, journal: &Journal) -> Result<Vec<(String, Bytes)>, Failure> {
-    let responses = round.responses.take().unwrap_or_default();
+fn client_answers(
+    responses: &InputResponses,
+    journal: &Journal,
+) -> Result<Vec<(String, Bytes)>, Failure> {
     let asked = |key: &str| {
         journal
             .asked()
@@ -134,9 +127,20 @@ fn client_answers(round: &mut Round, journal: &Journal) -> Result<Vec<(String, B
         let answer = Bytes::copy_from_slice(answer.as_str().as_bytes());
         (key.to_owned(), answer)
     };
-    only(&responses, asked)
+    only(responses, asked)
         .map(|answer| answer.map(owned))
         .collect()
+}
+
+/// Hands in the answers of a request.
+fn hand_in<T>(driver: &mut Running<T, Failure>, answers: Vec<(String, Bytes)>) {
+    // They came in one request, so at one moment.
+    let at = now();
+    for (key, answer) in answers {
+        // One that does not count (it came too late, it was given before) is ignored, as the
+        // spec wants it.
+        driver.answer(&key, answer, at);
+    }
 }
 
 fn start<T: Send + 'static>(
@@ -145,8 +149,8 @@ fn start<T: Send + 'static>(
     before: &Before,
     journal: Journal,
     handler: &Straight<T>,
-) -> Result<Running<T>, Failure> {
-    let flow = FlowId::new(thread.flow.to_bytes());
+) -> Result<Running<T, Failure>, Failure> {
+    let flow = thread.flow;
     let run = Run::new(engine(round)?, flow).resume(journal, thread.round, before.build);
     Ok(drive_as(round, run, handler))
 }
@@ -156,9 +160,9 @@ pub(super) fn start_live<T: Send + 'static>(
     round: &Round,
     thread: &Thread,
     handler: &Straight<T>,
-) -> Result<Running<T>, Failure> {
-    let flow = FlowId::new(thread.flow.to_bytes());
-    let run = Run::new(engine(round)?, flow).way(Way::Legacy);
+) -> Result<Running<T, Failure>, Failure> {
+    let flow = thread.flow;
+    let run = Run::new(engine(round)?, flow).mode(ExecutionMode::Legacy);
     Ok(drive_as(round, run, handler))
 }
 
@@ -166,13 +170,22 @@ pub(super) fn start_live<T: Send + 'static>(
 fn engine(round: &Round) -> Result<Arc<Engine>, Failure> {
     match &round.core.tasks {
         None => Ok(Arc::clone(&round.core.engine)),
-        Some(tasks) => tasks
-            .engine(&round.core.engine)
-            .map_err(|_| Failure::Internal),
+        Some(tasks) => {
+            let tool = round.core.offers.tools.get(&round.target.name);
+            let flow = round.target.lifetimes.flow;
+            let lifetime = tasks.lifetime(flow, tool.map(|tool| &tool.task));
+            tasks
+                .engine(&round.core.engine, lifetime)
+                .map_err(|_| Failure::Internal)
+        }
     }
 }
 
-fn drive_as<T: Send + 'static>(round: &Round, mut run: Run, handler: &Straight<T>) -> Running<T> {
+fn drive_as<T: Send + 'static>(
+    round: &Round,
+    mut run: Run,
+    handler: &Straight<T>,
+) -> Running<T, Failure> {
     if let Some(subject) = round.request.caller().principal().subject() {
         run = run.principal(subject);
     }
@@ -197,48 +210,64 @@ async fn become_task<T>(
         tool: &round.target.name,
         arguments: (*round.input).clone(),
         ttl: wish.ttl,
-        begun: Some((thread.flow.to_bytes(), journal)),
+        begun: Some((*thread.flow.as_bytes(), journal)),
     };
     let created = tasks.create(&round.core, opening, wish).await?;
     Ok(Outcome::Extension(created))
 }
 
-/// What becomes of the questions of a flow that waits.
-enum Sorted {
-    /// All of them go to the client.
-    Ask(InputRequests, Journal),
-    /// These have been answered in place of a client that cannot be asked.
-    Answered(Vec<String>, Journal),
+/// Ends the request with the questions; a retry brings the answers.
+struct RoundTripDelivery<'a> {
+    round: &'a Round,
+    /// Times that the flow has been handed over in a row.
+    sheds: u8,
+    requests: InputRequests,
+    lacking: Lacking,
 }
 
-/// Sorts the open questions by what this client can be asked. What it cannot
-/// be asked and what has no fallback is an error (BASE-S14).
-fn sort_out(round: &Round, suspended: Suspended) -> Result<Sorted, Failure> {
-    let client = round.request.capabilities();
-    let mut requests = InputRequests::new();
-    let mut answered = Vec::new();
-    let mut needed = ClientCapabilities::default();
-    for question in suspended.questions {
-        let envelope = round.request.posed().take(&question.request);
-        let envelope = envelope.ok_or(Failure::Internal)?;
-        gate::check(&envelope.request)?;
-        let key = question.key.as_str();
-        match gate::missing(client, &envelope.request) {
-            None => {
-                requests.insert(key, envelope.request);
-            }
-            Some(_) if envelope.has_fallback => answered.push(key.to_owned()),
-            Some(missing) => gate::add(&mut needed, missing),
-        }
+impl Delivery for RoundTripDelivery<'_> {
+    type Question = Box<Envelope>;
+    type Error = Failure;
+    const SENDS_WHILE_RUNNING: bool = false;
+
+    fn now(&self) -> UnixMillis {
+        now()
     }
-    if needed != ClientCapabilities::default() {
-        return Err(Failure::Capability(Box::new(needed)));
+
+    fn may_continue(&self) -> bool {
+        let Round {
+            core,
+            request,
+            shutdown,
+            ..
+        } = self.round;
+        let stays = self.sheds >= MAX_SHEDS || core.may_stay(shutdown);
+        stays && !request.wants_task()
     }
-    Ok(if answered.is_empty() {
-        Sorted::Ask(requests, suspended.journal)
-    } else {
-        Sorted::Answered(answered, suspended.journal)
-    })
+
+    fn misuse(&self) -> Option<Failure> {
+        self.round.misuse()
+    }
+
+    fn report(&self, diagnostic: Diagnostic) {
+        self.round.report(&diagnostic);
+    }
+
+    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Box<Envelope>>, Failure> {
+        let round = self.round;
+        self.lacking.admit(&round.core, &round.request, question)
+    }
+
+    fn lacking(&mut self) -> Option<Failure> {
+        self.lacking.failure()
+    }
+
+    fn send(&mut self, open: &OpenQuestion, question: Box<Envelope>) -> Result<(), Failure> {
+        self.requests.insert(open.key.as_str(), question.request);
+        Ok(())
+    }
+
+    fn withdraw(&mut self, _key: &Key) {}
 }
 
 async fn suspend<T>(
@@ -267,18 +296,18 @@ async fn suspend<T>(
 }
 
 pub(super) fn stopped(round: &Round, error: &Error) -> Failure {
-    // The text may hold what a panic said; it is for the log alone.
+    if let Error::OtherAnswers { .. } = error {
+        tracing::info!(target: "sterna::rounds", name = round.shown(), "{error}");
+        return Failure::State;
+    }
+    // The text may hold what a panic said; it is for the author alone.
     tracing::error!(target: "sterna::rounds", name = round.shown(), "{error}");
     match error {
         Error::RoundsExhausted { .. } => Failure::Rounds,
         Error::StateVersion { .. } => refused(&round.core, OpenError::Unreadable),
-        _ => Failure::Internal,
-    }
-}
-
-pub(super) fn log_diagnostics<T>(round: &Round, driver: &mut Running<T>) {
-    for diagnostic in driver.take_diagnostics() {
-        tracing::warn!(target: "sterna::rounds", name = round.shown(), "{diagnostic}");
+        // These are no mistakes of the author: something outside did not do its work.
+        Error::Plug { .. } | Error::Transient { .. } => Failure::Internal,
+        mistake => round.core.mistaken(mistake),
     }
 }
 

@@ -3,13 +3,76 @@
 
 use std::net::IpAddr;
 
+use bytes::Bytes;
 use sterna_protocol::capabilities::{ClientCapabilities, ElicitationCapability};
 use sterna_protocol::elicitation::ElicitRequestParams;
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::json::JsonObject;
 use sterna_protocol::sampling::IncludeContext;
 
+use sterna_flow::OpenQuestion;
+use sterna_runner::Admit;
+
+use crate::call::Request;
+use crate::core::Core;
+use crate::cx::{CANNOT_ASK, Envelope};
 use crate::failure::Failure;
+
+/// Capabilities that the client of a request would have to declare to be asked
+/// all questions of a batch.
+#[derive(Debug, Default)]
+pub(crate) struct Lacking(Option<ClientCapabilities>);
+
+impl Lacking {
+    /// Reads the open `question` of `request`, and checks that its client may
+    /// be asked it.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Internal`] if the request has put no such question, and what
+    /// [`check`] says.
+    pub(crate) fn admit(
+        &mut self,
+        core: &Core,
+        request: &Request,
+        question: &OpenQuestion,
+    ) -> Result<Admit<Box<Envelope>>, Failure> {
+        let envelope = request.posed().take(&question.request);
+        let envelope = envelope.ok_or(Failure::Internal)?;
+        check(core, &envelope.request)?;
+        Ok(match missing(request.capabilities(), &envelope.request) {
+            None => Admit::Send(envelope),
+            Some(_) if envelope.has_fallback => Admit::FallBack(Bytes::from_static(CANNOT_ASK)),
+            Some(missing) => {
+                add(self.0.get_or_insert_default(), missing);
+                Admit::Lacking
+            }
+        })
+    }
+
+    /// Returns the error that names the capabilities (BASE-S14); `None` if none
+    /// is lacking.
+    pub(crate) fn failure(&mut self) -> Option<Failure> {
+        let lacking = self.0.take()?;
+        Some(Failure::Capability(Box::new(lacking)))
+    }
+}
+
+/// Checks that a client may be asked all `questions` of a low-level handler.
+pub(crate) fn check_all<'a>(
+    core: &Core,
+    client: &ClientCapabilities,
+    questions: impl Iterator<Item = &'a InputRequest>,
+) -> Result<(), Failure> {
+    let mut lacking = Lacking::default();
+    for question in questions {
+        check(core, question)?;
+        if let Some(more) = missing(client, question) {
+            add(lacking.0.get_or_insert_default(), more);
+        }
+    }
+    lacking.failure().map_or(Ok(()), Err)
+}
 
 /// What `client` would have to declare to be asked `question`.
 pub(crate) fn missing(
@@ -42,7 +105,7 @@ pub(crate) fn missing(
 ///
 /// It would send the user to a page that anybody on the way could change
 /// (ELICIT-S12). The author must act, so the log says where it was to go.
-pub(crate) fn check(question: &InputRequest) -> Result<(), Failure> {
+pub(crate) fn check(core: &Core, question: &InputRequest) -> Result<(), Failure> {
     let InputRequest::Elicit(request) = question else {
         return Ok(());
     };
@@ -58,7 +121,9 @@ pub(crate) fn check(question: &InputRequest) -> Result<(), Failure> {
         host,
         "MR0602: a question would send the user to a page that is not https"
     );
-    Err(Failure::Internal)
+    Err(core.mistaken(format_args!(
+        "MR0602: a question would send the user to a page that is not https, on {host}"
+    )))
 }
 
 /// The host of a URL, without what stands around it.

@@ -1,27 +1,25 @@
-//! A request whose client stays on the line and is asked while it waits: the
-//! way of the older revisions. The handler is the same, and it runs once.
+//! A request whose client stays connected and is asked while it waits: the way
+//! of the older revisions. The handler is the same, and it runs once.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::collections::BTreeMap;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use sterna_flow::{Driver, Outcome as Ending};
-use sterna_protocol::capabilities::ClientCapabilities;
+use sterna_flow::{Diagnostic, Key, OpenQuestion, Outcome as Ending, UnixMillis};
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::json::{JsonObject, RawJson};
 use sterna_protocol::result::Outcome;
-use tokio::time::Sleep;
+use sterna_runner::{Admit, Delivery, Flow, Next, run};
 
-use super::clock::flow_now;
-use super::flow::{log_diagnostics, stopped};
+use super::flow::stopped;
+use super::gate::{self, Lacking};
 use super::low_level::guarded;
 use super::token::Thread;
-use super::{Round, charge, gate};
+use super::{Round, charge, now};
 use crate::call::{Answers, Call};
-use crate::cx::CANNOT_ASK;
+use crate::cx::Envelope;
 use crate::failure::Failure;
 use crate::handler::{LowLevel, Straight};
 
@@ -36,39 +34,21 @@ pub(crate) trait Line: Send + Sync {
     fn ask(&self, request: InputRequest) -> Result<Self::Asking, Failure>;
 }
 
-type Running<T> = Driver<'static, dyn Future<Output = Result<T, Failure>> + Send>;
-
 pub(super) async fn flow<T: Send + 'static, L: Line>(
-    round: Box<Round>,
+    mut round: Box<Round>,
     handler: &Straight<T>,
     line: &L,
 ) -> Result<T, Failure> {
-    let thread = Thread::take_up(&round).await?;
+    let thread = Thread::take_up(&mut round).await?;
     let mut driver = super::flow::start_live(&round, &thread, handler)?;
-    let mut open: BTreeMap<String, L::Asking> = BTreeMap::new();
-    let mut timer = pin!(None::<Sleep>);
-    let ending = poll_fn(|cx| -> Poll<Result<_, Failure>> {
-        loop {
-            if let Poll::Ready(ending) = driver.poll(flow_now(), cx) {
-                return Poll::Ready(Ok(ending));
-            }
-            let fallen_back = put(&round, &mut driver, &mut open, line)?;
-            if take(&mut driver, &mut open, cx)? || fallen_back {
-                continue;
-            }
-            let Some(wake) = driver.next_wake() else {
-                timer.set(None);
-                return Poll::Pending;
-            };
-            timer.set(Some(tokio::time::sleep(flow_now().until(wake))));
-            let over = timer.as_mut().as_pin_mut();
-            if !over.is_some_and(|timer| timer.poll(cx).is_ready()) {
-                return Poll::Pending;
-            }
-        }
-    })
-    .await?;
-    log_diagnostics(&round, &mut driver);
+    let mut delivery = SessionDelivery {
+        round: &round,
+        line,
+        open: BTreeMap::new(),
+        lacking: Lacking::default(),
+    };
+    // A flow that asks while it runs is not suspended.
+    let ending = run(&mut driver, &mut delivery, |_| Err(Failure::Internal)).await?;
     match ending {
         Ending::Finished(result) => Ok(result),
         Ending::Failed(failure) => Err(failure),
@@ -77,69 +57,68 @@ pub(super) async fn flow<T: Send + 'static, L: Line>(
     }
 }
 
-/// Brings the handler's questions to the client, and takes back those it does
-/// not ask any more. Says whether the handler has something to go on with.
-fn put<T, L: Line>(
-    round: &Round,
-    driver: &mut Running<T>,
-    open: &mut BTreeMap<String, L::Asking>,
-    line: &L,
-) -> Result<bool, Failure> {
-    if let Some(mistake) = round.request.mistake() {
-        tracing::error!(target: "sterna::rounds", name = round.shown(), "MR0201: {mistake}");
-        return Err(Failure::Internal);
-    }
-    let changes = driver.changes();
-    for key in &changes.withdrawn {
-        open.remove(key.as_str());
-    }
-    let client = round.request.capabilities();
-    let mut moved = false;
-    let mut needed = ClientCapabilities::default();
-    for question in changes.opened {
-        let envelope = round.request.posed().take(&question.request);
-        let envelope = envelope.ok_or(Failure::Internal)?;
-        gate::check(&envelope.request)?;
-        let key = question.key.as_str();
-        match gate::missing(client, &envelope.request) {
-            None => {
-                charge(round, 1)?;
-                open.insert(key.to_owned(), line.ask(envelope.request)?);
-            }
-            Some(_) if envelope.has_fallback => {
-                moved |= driver.answer(key, Bytes::from_static(CANNOT_ASK), flow_now());
-            }
-            Some(missing) => gate::add(&mut needed, missing),
-        }
-    }
-    if needed == ClientCapabilities::default() {
-        Ok(moved)
-    } else {
-        Err(Failure::Capability(Box::new(needed)))
-    }
+/// Asks the client of an open request, which answers while it waits.
+struct SessionDelivery<'a, L: Line> {
+    round: &'a Round,
+    line: &'a L,
+    open: BTreeMap<String, L::Asking>,
+    lacking: Lacking,
 }
 
-/// Hands in the answers that have come.
-fn take<T, A>(
-    driver: &mut Running<T>,
-    open: &mut BTreeMap<String, A>,
-    cx: &mut Context<'_>,
-) -> Result<bool, Failure>
-where
-    A: Future<Output = Result<RawJson, Failure>> + Unpin,
-{
-    let mut answers = VecDeque::new();
-    for (key, asking) in open.iter_mut() {
-        if let Poll::Ready(answer) = Pin::new(asking).poll(cx) {
-            answers.push_back((key.clone(), answer?));
+impl<L: Line> Delivery for SessionDelivery<'_, L> {
+    type Question = Box<Envelope>;
+    type Error = Failure;
+    const SENDS_WHILE_RUNNING: bool = true;
+
+    fn now(&self) -> UnixMillis {
+        now()
+    }
+
+    fn misuse(&self) -> Option<Failure> {
+        self.round.misuse()
+    }
+
+    fn report(&self, diagnostic: Diagnostic) {
+        self.round.report(&diagnostic);
+    }
+
+    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Box<Envelope>>, Failure> {
+        let round = self.round;
+        self.lacking.admit(&round.core, &round.request, question)
+    }
+
+    fn lacking(&mut self) -> Option<Failure> {
+        self.lacking.failure()
+    }
+
+    fn send(&mut self, open: &OpenQuestion, question: Box<Envelope>) -> Result<(), Failure> {
+        charge(self.round, 1)?;
+        let asking = self.line.ask(question.request)?;
+        self.open.insert(open.key.as_str().to_owned(), asking);
+        Ok(())
+    }
+
+    fn withdraw(&mut self, key: &Key) {
+        self.open.remove(key.as_str());
+    }
+
+    fn poll(&mut self, flow: &mut dyn Flow, cx: &mut Context<'_>) -> Result<Next, Failure> {
+        let mut answers = Vec::new();
+        for (key, asking) in &mut self.open {
+            if let Poll::Ready(answer) = Pin::new(asking).poll(cx) {
+                answers.push((key.clone(), answer?));
+            }
         }
+        if answers.is_empty() {
+            return Ok(Next::Wait);
+        }
+        for (key, answer) in answers {
+            self.open.remove(&key);
+            let answer = Bytes::copy_from_slice(answer.as_str().as_bytes());
+            flow.answer(&key, answer, now());
+        }
+        Ok(Next::Poll)
     }
-    let moved = !answers.is_empty();
-    for (key, answer) in answers {
-        open.remove(&key);
-        driver.answer(&key, answer.as_str().as_bytes().to_vec(), flow_now());
-    }
-    Ok(moved)
 }
 
 pub(super) async fn low_level<T: Send + 'static, L: Line>(
@@ -151,23 +130,20 @@ pub(super) async fn low_level<T: Send + 'static, L: Line>(
     let mut state: Option<Arc<str>> = None;
     for turn in 0..MOST_TURNS {
         let input = Arc::clone(&round.input);
-        let call = Call::new(round.request.clone(), input, state, turn);
-        let required = match guarded(|| handler(call, Answers::new(answers))).await? {
+        let call = Call::new(
+            round.request.clone(),
+            input,
+            round.target.written(),
+            state,
+            turn,
+        );
+        let required = match guarded(&round, || handler(call, Answers::new(answers))).await? {
             Outcome::Complete(result) => return Ok(result),
             Outcome::InputRequired(required) => required,
             Outcome::Extension(none) => match none {},
         };
-        let client = round.request.capabilities();
-        let mut missing = ClientCapabilities::default();
-        for (_, question) in required.requests().iter() {
-            gate::check(question)?;
-            if let Some(more) = gate::missing(client, question) {
-                gate::add(&mut missing, more);
-            }
-        }
-        if missing != ClientCapabilities::default() {
-            return Err(Failure::Capability(Box::new(missing)));
-        }
+        let questions = required.requests().iter().map(|(_, question)| question);
+        gate::check_all(&round.core, round.request.capabilities(), questions)?;
         charge(&round, required.requests().len())?;
         // All are out before the first is waited for.
         let mut asked = Vec::new();

@@ -4,8 +4,6 @@
 //! to go on is inside the sealed state, and any instance that has the keys can
 //! serve the next round (MRTR-S16).
 
-mod clock;
-mod drive;
 mod flow;
 pub(crate) mod gate;
 mod inspect;
@@ -21,24 +19,29 @@ mod wanted;
 use std::sync::Arc;
 
 use serde_json::Value;
+use sterna_flow::Diagnostic;
 use sterna_protocol::input::{InputRequired, InputResponses, RequestState};
 use sterna_protocol::result::Outcome;
-use sterna_seal::{Lifetimes, TargetDigest};
+use sterna_seal::{Lifetimes, TargetDigest, UnixMillis};
 
-pub(crate) use clock::{flow_now, now};
 pub use inspect::{SealedState, StateContent};
 pub(crate) use live::Line;
-pub(crate) use remember::Retry;
+pub(crate) use remember::{Entering, Retry};
 pub(crate) use report::Reporter;
+use sterna_http::{Shutdown, clock};
 pub(crate) use wanted::Wanted;
 
 use crate::around::{RoundEnd, Watched};
-use crate::call::Request;
+use crate::call::{Request, Written};
 use crate::core::Core;
-use crate::edge::Shutdown;
 use crate::failure::Failure;
 use crate::handler::Way;
 use crate::tasks::Created;
+
+/// Returns the time, for tokens and flows.
+pub(crate) fn now() -> UnixMillis {
+    clock::wall().into()
+}
 
 /// One round of a request.
 ///
@@ -54,6 +57,9 @@ pub(crate) struct Round {
     /// The trace that the client says this request belongs to.
     pub(crate) traceparent: Option<String>,
     pub(crate) shutdown: Shutdown,
+    /// What entering the round in the ledger has done already, if it was
+    /// entered.
+    pub(crate) entered: Option<Box<Entering>>,
 }
 
 /// What a state is bound to, besides the caller (MRTR-S5).
@@ -67,13 +73,27 @@ pub(crate) struct Target {
     pub(crate) lifetimes: Lifetimes,
 }
 
+impl Target {
+    /// How the arguments came.
+    fn written(&self) -> Written {
+        match self.method {
+            "tools/call" => Written::AsJson,
+            _ => Written::AsText,
+        }
+    }
+}
+
 impl Round {
     /// Serves the round.
-    pub(crate) async fn play<T>(self: Box<Self>, way: &Way<T>) -> Result<Played<T>, Failure>
+    pub(crate) async fn play<T>(mut self: Box<Self>, way: &Way<T>) -> Result<Played<T>, Failure>
     where
         T: Send + 'static,
     {
-        let watched = Watched::begin(&self.core, &self.request, &self.target);
+        let entered = self.entered.as_mut();
+        let watched = match entered.and_then(|entered| entered.watched.take()) {
+            Some(watched) => watched,
+            None => Watched::begin(&self.core, &self.request, &self.target),
+        };
         let (core, request) = (Arc::clone(&self.core), self.request.clone());
         let outcome = match way {
             Way::Flow(handler) => flow::play(self, &**handler).await,
@@ -84,6 +104,19 @@ impl Round {
         token::note_end(&core, &request, ended);
         watched.end(ended);
         outcome
+    }
+
+    /// The failure of a mistake that the handler's author has made, if there is
+    /// one.
+    fn misuse(&self) -> Option<Failure> {
+        let mistake = self.request.mistake()?;
+        tracing::error!(target: "sterna::rounds", name = self.shown(), "MR0201: {mistake}");
+        Some(self.core.mistaken(format_args!("MR0201: {mistake}")))
+    }
+
+    /// Logs what the handler's author should know.
+    fn report(&self, diagnostic: &Diagnostic) {
+        tracing::warn!(target: "sterna::rounds", name = self.shown(), "{diagnostic}");
     }
 
     /// What a log may call the target.
@@ -132,7 +165,8 @@ fn asking<T>(round: &Round, required: InputRequired) -> Result<Played<T>, Failur
 /// Charges the caller for questions it is about to be asked.
 fn charge(round: &Round, questions: usize) -> Result<(), Failure> {
     let count = u32::try_from(questions).unwrap_or(u32::MAX);
-    let pass = round.request.pass();
-    pass.charge_questions(count, crate::edge::clock::now())
+    let admission = round.request.admission();
+    admission
+        .charge_questions(count, clock::now())
         .map_err(|refusal| Failure::Forbidden(Box::new(refusal)))
 }

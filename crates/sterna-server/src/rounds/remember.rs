@@ -8,12 +8,14 @@ use bytes::Bytes;
 use ring::digest::{Context, SHA256};
 use sterna_seal::{Entropy, OpenError, OsEntropy};
 use sterna_store::{
-    Backoff, Claimant, Entered, ErrorKind, FlowId, Round as StoredRound, RoundEntry, Store,
+    Backoff, Claimant, ErrorKind, Round as StoredRound, RoundClaim, RoundEntry, Store,
 };
 
-use super::Round;
 use super::token::{Thread, refused};
+use super::{Round, flow, low_level};
+use crate::around::{RoundEnd, Watched};
 use crate::failure::Failure;
+use crate::handler::Way;
 use crate::tasks::store_failed;
 
 /// What becomes of a retry.
@@ -31,9 +33,16 @@ pub(crate) struct Ticket {
     entry: RoundEntry,
 }
 
+/// A round whose state is opened and whose answers are in order, so that
+/// nothing but its handler can refuse it.
+pub(crate) struct Entering {
+    pub(super) thread: Option<Thread>,
+    pub(super) watched: Option<Watched>,
+}
+
 impl Round {
-    /// Whether the round is entered in the ledger: it is a retry, and the
-    /// server or the tool wants that.
+    /// Whether the round is entered in the ledger: it is a retry, and neither
+    /// the server nor the tool wants it otherwise.
     pub(crate) fn is_remembered(&self) -> bool {
         let can_be = self.core.tasks.is_some() && self.state.is_some();
         can_be && (self.core.remembers_rounds || self.is_single_use())
@@ -41,16 +50,42 @@ impl Round {
 
     /// Enters a round that is remembered.
     ///
+    /// A state that is not accepted, answers that are malformed and a hook that
+    /// refuses come before that: the client may still send the right retry.
+    ///
     /// # Errors
     ///
-    /// The round was entered with other answers, or was answered and its tool
-    /// may be used once only.
-    pub(crate) async fn enter(&self) -> Result<Retry, Failure> {
+    /// It was refused, or was entered with other answers, or was answered and
+    /// its tool may be used once only.
+    pub(crate) async fn enter<T>(&mut self, way: &Way<T>) -> Result<Retry, Failure> {
+        let watched = Watched::begin(&self.core, &self.request, &self.target);
+        let (retry, thread) = match Thread::take_up(self).await {
+            Ok(thread) => (self.claim(way, &thread).await, Some(thread)),
+            Err(failure) => (Err(failure), None),
+        };
+        match &retry {
+            Ok(Retry::Play(_)) => {
+                let entering = Entering {
+                    thread,
+                    watched: Some(watched),
+                };
+                self.entered = Some(Box::new(entering));
+            }
+            Ok(Retry::Again(_)) => watched.end(RoundEnd::Finished),
+            Err(_) => watched.end(RoundEnd::Failed),
+        }
+        retry
+    }
+
+    async fn claim<T>(&self, way: &Way<T>, thread: &Thread) -> Result<Retry, Failure> {
         let (Some(tasks), Some(state)) = (&self.core.tasks, &self.state) else {
             return Err(Failure::Internal);
         };
         let is_single_use = self.is_single_use();
-        let thread = Thread::find(self).await?;
+        match way {
+            Way::Flow(_) => flow::check(self, thread)?,
+            Way::LowLevel(_) => low_level::check(self, thread)?,
+        }
         let mut claimant = [0; 16];
         OsEntropy
             .fill(&mut claimant)
@@ -61,7 +96,7 @@ impl Round {
         entry.length = LEASE;
         let ticket = Ticket {
             store: Arc::clone(&tasks.store),
-            round: StoredRound::new(FlowId::from_bytes(thread.flow.to_bytes()), thread.round),
+            round: StoredRound::new(thread.flow, thread.round),
             entry,
         };
         match ticket.wait().await? {
@@ -103,9 +138,9 @@ impl Ticket {
         loop {
             let entered = self.store.enter_round(self.round, self.entry).await;
             match entered.map_err(|error| store_failed(&error))? {
-                Entered::Yours => return Ok(None),
-                Entered::Answered(response) => return Ok(Some(response)),
-                Entered::Other => {
+                RoundClaim::Yours => return Ok(None),
+                RoundClaim::Answered(response) => return Ok(Some(response)),
+                RoundClaim::Other => {
                     tracing::info!(target: "sterna::rounds", "a round was retried with other answers");
                     return Err(Failure::State);
                 }
@@ -120,10 +155,18 @@ impl Ticket {
         loop {
             tokio::select! {
                 played = &mut playing => return played,
-                () = tokio::time::sleep(LEASE / 3) => {
-                    // If it fails, the end of the round will show whose it is.
-                    let _ = self.store.enter_round(self.round, self.entry).await;
+                () = tokio::time::sleep(LEASE / 3) => {}
+            }
+            // The round goes on meanwhile. If the renewal fails, the end of the
+            // round will show whose it is.
+            let mut renewal = std::pin::pin!(self.store.enter_round(self.round, self.entry));
+            tokio::select! {
+                played = &mut playing => {
+                    // A renewal that came after the release would keep the round.
+                    let _ = renewal.await;
+                    return played;
                 }
+                _ = &mut renewal => {}
             }
         }
     }
@@ -145,7 +188,7 @@ impl Ticket {
         let claimant = self.entry.claimant;
         let left = self
             .store
-            .leave_round(self.round, claimant, response.clone());
+            .complete_round(self.round, claimant, response.clone());
         match left.await {
             Ok(()) => Ok(response),
             Err(error) if error.kind() == ErrorKind::Fenced => {

@@ -14,7 +14,7 @@ use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::progress::{ProgressNotificationParams, ProgressToken};
 use sterna_protocol::sse::Frame;
 
-use crate::edge::{Allowance, Outbox, Rate, clock};
+use sterna_http::{Outbox, Rate, TokenBucket, clock};
 
 /// Puts a handler's progress and log messages onto the response stream of its
 /// request, and onto no other (LOG-S3).
@@ -24,8 +24,8 @@ pub(crate) struct Reporter {
     token: Option<ProgressToken>,
     level: Option<LoggingLevel>,
     furthest: Mutex<f64>,
-    progresses: Allowance,
-    logs: Allowance,
+    progresses: TokenBucket,
+    logs: TokenBucket,
 }
 
 impl Reporter {
@@ -41,9 +41,9 @@ impl Reporter {
             level: meta.log_level.clone(),
             furthest: Mutex::new(f64::NEG_INFINITY),
             // Twenty a second: no eye follows more.
-            progresses: Allowance::new(Rate::new(50, Duration::from_millis(50))),
+            progresses: TokenBucket::new(Rate::new(50, Duration::from_millis(50))),
             // A hundred a second: what is written faster nobody reads.
-            logs: Allowance::new(Rate::new(500, Duration::from_millis(10))),
+            logs: TokenBucket::new(Rate::new(500, Duration::from_millis(10))),
         })
     }
 

@@ -110,7 +110,7 @@ mod tests {
                 prop_assert_eq!(read, plain);
                 let realm = Realm::new("", None);
                 let target = Target::new("", "");
-                let bound = Binding::new(&realm, &Principal::ANONYMOUS, &target, Some(&text));
+                let bound = Binding::new(&realm, &Principal::anonymous(), &target, Some(&text));
                 prop_assert!(bound.is_ok(), "{}", text);
             }
         }

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use sterna_protocol::input::RequestState;
 use sterna_protocol::meta::trace_id;
 use sterna_seal::{
-    Binding, Content, Draft, Flow, FlowId, LoadError, OpenError, Part, Payload, Principal,
-    SealError, Sealed, Spill, Target as SealTarget, ThreadEntropy,
+    Binding, Content, Flow, FlowId, LoadError, OpenError, Part, Payload, SealError, SealRequest,
+    Sealed, Spill, Target as SealTarget, ThreadEntropy,
 };
 
 use super::{Round, Target, now, v1};
@@ -15,6 +15,7 @@ use crate::around::{RoundEnd, may_go_on};
 use crate::call::{Place, Request};
 use crate::core::Core;
 use crate::failure::Failure;
+use crate::flow_ids;
 use crate::telemetry::flow_name;
 
 /// What a state says beyond what the seal itself keeps.
@@ -53,8 +54,13 @@ pub(super) struct Thread {
 }
 
 impl Thread {
-    /// Takes up the thread of `round`, if the hooks agree.
-    pub(super) async fn take_up(round: &Round) -> Result<Self, Failure> {
+    /// Takes up the thread of `round`, if the hooks agree. They are asked once.
+    pub(super) async fn take_up(round: &mut Round) -> Result<Self, Failure> {
+        let entered = round.entered.as_mut();
+        if let Some(thread) = entered.and_then(|entered| entered.thread.take()) {
+            return Ok(thread);
+        }
+        let round = &*round;
         let thread = Self::find(round).await?;
         if thread.before.is_some() {
             round.core.numbers.answered.add(1);
@@ -70,7 +76,7 @@ impl Thread {
                 name, arguments, ..
             } = &round.target;
             let about = (&round.core.realm, subject, name, arguments);
-            let flow = FlowId::mint_for(&about, now(), &mut ThreadEntropy);
+            let flow = flow_ids::mint(&about);
             let flow = flow.map_err(|error| broken("no flow can be begun", &error))?;
             return Ok(Self {
                 binding: None,
@@ -108,7 +114,7 @@ impl Thread {
     /// Says where the round stands, and asks the hooks whether it may go on.
     fn settle(self, round: &Round) -> Result<Self, Failure> {
         let place = Place {
-            flow: self.flow.to_bytes(),
+            flow: *self.flow.as_bytes(),
             round: self.round,
             trace: self.named_trace(round),
         };
@@ -175,7 +181,7 @@ impl Thread {
             None => Flow::begin(self.flow, now()),
         };
         let payload = v1::write(kept);
-        let draft = Draft::new(flow, &payload)
+        let draft = SealRequest::new(flow, &payload)
             .with_lifetimes(round.target.lifetimes)
             .with_budget(core.budget)
             .with_parts(parts);
@@ -216,7 +222,7 @@ fn finish_seal(
 ) -> Result<RequestState, Failure> {
     match sealed {
         Ok(sealed) => {
-            if sealed.is_heavy {
+            if sealed.over_warn_budget {
                 tracing::warn!(
                     target: "sterna::rounds",
                     method = round.target.method,
@@ -243,18 +249,15 @@ fn not_loaded(core: &Core, error: LoadError) -> Failure {
 }
 
 fn bind(round: &Round) -> Result<Binding, Failure> {
-    let caller = round.request.caller().principal();
-    let principal = match (caller.issuer(), caller.subject()) {
-        (Some(issuer), Some(subject)) => Principal::named(issuer, subject, caller.client()),
-        _ => Principal::ANONYMOUS,
-    };
+    let principal = round.request.caller().principal();
     let mut target = SealTarget::new(round.target.method, &round.target.name);
     if let Some(digest) = round.target.digest {
         target = target.with_digest(digest);
     }
     let arguments = round.target.arguments.as_deref();
-    Binding::new(&round.core.realm, &principal, &target, arguments)
-        .map_err(|_| Failure::Params("the arguments are ambiguous"))
+    Binding::new(&round.core.realm, principal, &target, arguments).map_err(|_| {
+        Failure::params("`arguments` has a member twice, so readers may differ over it")
+    })
 }
 
 /// Notes which check a state failed, where the peer cannot see it.

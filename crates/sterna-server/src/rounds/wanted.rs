@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use sterna_protocol::json::RawObject;
+use sterna_http::Admission;
+use sterna_protocol::json::{RawObject, mismatch};
 use sterna_protocol::prompt::GetPromptResult;
 use sterna_protocol::resource::ReadResourceResult;
 use sterna_protocol::tool::CallToolResult;
@@ -14,6 +15,7 @@ use crate::core::Core;
 use crate::failure::{Failure, Kind};
 use crate::handler::Way;
 use crate::offer::ToolEntry;
+use crate::wording;
 
 /// An offer that a request names, with its arguments checked.
 pub(crate) struct Wanted<T> {
@@ -27,20 +29,24 @@ impl Wanted<CallToolResult> {
     /// The tool that a call names, if there is one.
     pub(crate) fn tool(
         core: &Core,
+        admission: &Admission,
         entry: Option<&ToolEntry>,
         name: String,
         arguments: Option<RawObject>,
     ) -> Result<Self, Failure> {
         let Some(entry) = entry else {
-            return Err(Failure::Unknown(Kind::Tool));
+            let usable = core.offers.tools.names();
+            let usable = usable.filter(|name| admission.may("tools/call", Some(name)).is_ok());
+            return Err(Failure::unknown(Kind::Tool, name, usable));
         };
         let input = match &arguments {
             Some(arguments) => strict::value(arguments.as_str()),
             None => Ok(Value::Object(Map::new())),
         };
-        let input = input.map_err(|_| Failure::Params("arguments"))?;
+        let input =
+            input.map_err(|error| Failure::params(format!("`arguments`: {}", mismatch(&error))))?;
         // TOOL-S13, TOOL-S18: the model is told, because it can mend its arguments.
-        if let Err(problem) = entry.input.check(&input) {
+        if let Err(problem) = entry.input.check_arguments(&name, &input) {
             let text = format!("The arguments are not valid: {problem}");
             return Err(Failure::Tool(text));
         }
@@ -63,15 +69,23 @@ impl Wanted<GetPromptResult> {
     /// The prompt `name`.
     pub(crate) fn prompt(
         core: &Core,
+        admission: &Admission,
         name: String,
         arguments: Option<BTreeMap<String, String>>,
     ) -> Result<Self, Failure> {
         let Some(entry) = core.offers.prompts.get(&name) else {
-            return Err(Failure::Unknown(Kind::Prompt));
+            let usable = core.offers.prompts.names();
+            let usable = usable.filter(|name| admission.may("prompts/get", Some(name)).is_ok());
+            return Err(Failure::unknown(Kind::Prompt, name, usable));
         };
         let arguments = arguments.unwrap_or_default();
-        if entry.missing(|name| arguments.contains_key(name)) {
-            return Err(Failure::Params("a required argument is missing"));
+        if let Some(missing) = entry.missing(|name| arguments.contains_key(name)) {
+            let takes = entry.wire.arguments.as_deref().unwrap_or_default().iter();
+            let takes = wording::list(takes.map(|taken| wording::name(&taken.name)), " and ");
+            let (missing, name) = (wording::name(missing), wording::name(&name));
+            return Err(Failure::params(format!(
+                "missing argument {missing}; {name} takes {takes}"
+            )));
         }
         let text = serde_json::to_string(&arguments).expect("a map of strings is JSON");
         Ok(Self {
@@ -93,7 +107,11 @@ impl Wanted<GetPromptResult> {
 
 impl Wanted<ReadResourceResult> {
     /// The resource at `uri`.
-    pub(crate) fn resource(core: &Core, uri: String) -> Result<Self, Failure> {
+    pub(crate) fn resource(
+        core: &Core,
+        admission: &Admission,
+        uri: String,
+    ) -> Result<Self, Failure> {
         // RES-S10: matched before any handler sees it.
         let found = match core.offers.resources.get(&uri) {
             Some(entry) => Some((
@@ -107,7 +125,9 @@ impl Wanted<ReadResourceResult> {
             }),
         };
         let Some((input, lifetimes, way)) = found else {
-            return Err(Failure::Unknown(Kind::Resource(uri)));
+            let usable = core.offers.resources.names();
+            let usable = usable.filter(|uri| admission.may("resources/read", Some(uri)).is_ok());
+            return Err(Failure::unknown(Kind::Resource, uri, usable));
         };
         Ok(Self {
             target: Target {

@@ -1,19 +1,22 @@
 //! From what an author said to a server that can run.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ring::digest::{Context, SHA256};
 use sterna_flow::Engine;
+use sterna_http::auth::Gate;
 use sterna_protocol::caching::CacheScope;
 use sterna_protocol::meta::ResultMeta;
 use sterna_seal::{Keyring, Realm, SharedKeyring, ThreadEntropy};
 
 use super::keys_ready::KeysReady;
 use super::profile::Profile;
-use super::{BuildError, Server, Service};
-use crate::auth::Gate;
+use super::reload::warn_if_exposed;
+use super::service::Manner;
+use super::{BuildError, Server, Service, ShowMistakes};
 use crate::changes::Changes;
-use crate::core::Core;
+use crate::core::{Core, MistakesShown};
 use crate::current::{Changing, Current};
 use crate::legacy::Desk;
 use crate::modern::signature;
@@ -35,10 +38,11 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         gate,
         probes,
         hooks,
-        mut edge,
+        mut http,
         legacy,
         changing,
         config,
+        logs_to_stderr,
     } = server;
     let mut problems = Vec::new();
     let mut offers = Offers {
@@ -57,10 +61,6 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         }
     }
     problems.extend(missing_store(&offers, store.is_some()));
-    if remembers_rounds && store.is_none() {
-        problems
-            .push("MR0401: rounds are remembered in a ledger, and the server has no store".into());
-    }
     let sep2322_tasks = sep2322_tasks && store.is_some() && offers.may_run_tasks();
     let spoken = match sep2322_tasks {
         true => tasks::with_sep2322(),
@@ -97,16 +97,24 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         has_store: store.is_some(),
         sep2322_tasks,
     };
-    edge.legacy &= legacy;
+    http.get_and_delete &= legacy;
     let audience = config.audience.as_deref().unwrap_or(&info.name);
     let mut probes = probes;
     let realm = [audience, config.tenant.as_deref().unwrap_or_default()].join("\n");
     let tasks = store.map(|store| {
-        probes = std::mem::take(&mut probes).checking(StoreReady(Arc::clone(&store)));
-        Arc::new(Tasks::new(store, config.tasks, realm.into_bytes()))
+        let tasks = Arc::new(Tasks::new(store, config.tasks, realm.into_bytes()));
+        probes = std::mem::take(&mut probes).checking(StoreReady(Arc::clone(&tasks)));
+        tasks
     });
+    let session_lifetime = config.session_lifetime.unwrap_or(match tasks {
+        Some(_) => Duration::from_secs(24 * 60 * 60),
+        None => Duration::from_secs(8 * 60 * 60),
+    });
+    warn_if_exposed(&keys);
+    let build = build_id(&info.name, &info.version);
     let core = Core {
         tasks,
+        session_lifetime,
         remembers_rounds,
         sep2322_tasks,
         version: config.flow.version,
@@ -114,7 +122,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         signature: signature(&ResultMeta::of(info.clone())),
         shown: Arc::new(profile.show(&info, &offers, &extensions)),
         profile: Arc::new(profile),
-        legacy: edge.legacy,
+        legacy: http.get_and_delete,
         desk: Arc::new(Desk::new()),
         keys,
         lifetimes: config.lifetimes,
@@ -122,9 +130,13 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         budget: config.budget,
         limits: config.flow.limits.clone(),
         max_rounds: config.flow.max_rounds,
-        build: build_id(&info.name, &info.version),
-        engine: Arc::new(Engine::new(sha256).settings(config.flow)),
+        build,
+        engine: Arc::new(Engine::new(sha256).settings(config.flow).build(build)),
         overloaded: config.overloaded,
+        mistakes: Arc::new(match config.show_mistakes {
+            ShowMistakes::ToEveryClient => MistakesShown::to_all(),
+            ShowMistakes::InDevelopment | ShowMistakes::Never => MistakesShown::to_none(),
+        }),
         changes: Changes::default(),
         states: Arc::new(states),
         gate,
@@ -144,7 +156,14 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     } else {
         Current::Fixed(core)
     };
-    Service::new(current, gate, probes, edge, has_keys, has_gate)
+    let manner = Manner {
+        has_keys,
+        has_gate,
+        announces: config.announce,
+        logs_to_stderr,
+        show_mistakes: config.show_mistakes,
+    };
+    Service::new(current, gate, probes, http, manner)
         .map_err(|error| BuildError::new(vec![error.to_string()]))
 }
 

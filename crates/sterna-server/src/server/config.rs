@@ -1,4 +1,4 @@
-//! Every number of the server that is not one of the edge's.
+//! Every number of the server that is not about HTTP.
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,6 +28,12 @@ pub struct ServerConfig {
     pub page: usize,
     /// How long a client may take for one round and for all of them.
     pub lifetimes: Lifetimes,
+    /// Lifetime of a session of the older revisions; a client that comes
+    /// back later is told 404 and opens another. `None`: a day with a store,
+    /// where every instance learns of a session's end, and eight hours without
+    /// one, where an ended session lives on at other instances and after a
+    /// restart.
+    pub session_lifetime: Option<Duration>,
     /// How often the file of the keys is read again. Ten seconds: a rollout
     /// waits for it, and a small file costs nothing. Zero never reads it again.
     pub reload_keys: Duration,
@@ -41,6 +47,29 @@ pub struct ServerConfig {
     /// somewhere are then sent to another one, at most twice in a row. None: an
     /// instance that is alone has nowhere to send them.
     pub overloaded: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+    /// Writes one line to standard error when the server listens, with its
+    /// address. On: a server that says nothing looks like one that hangs.
+    pub announce: bool,
+    /// Which clients see the mistakes of the author, such as the text of a
+    /// panic, in place of "Internal error".
+    pub show_mistakes: ShowMistakes,
+}
+
+/// Which clients see the mistakes of a server's author: a form that cannot be
+/// shown, the text of a panic, state that is missing, an effect without a
+/// ledger. The log has them in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ShowMistakes {
+    /// Clients of a debug build that serves on loopback or on stdio, and not
+    /// elsewhere too.
+    #[default]
+    InDevelopment,
+    /// No client.
+    Never,
+    /// All clients, also of a release build and off loopback. The texts may
+    /// hold whatever a panic says.
+    ToEveryClient,
 }
 
 impl Default for ServerConfig {
@@ -51,11 +80,14 @@ impl Default for ServerConfig {
             caching: Caching::new(60_000, CacheScope::Private),
             page: 100,
             lifetimes: Lifetimes::default(),
+            session_lifetime: None,
             reload_keys: Duration::from_secs(10),
             budget: Budget::default(),
             flow: Settings::default(),
             tasks: TaskConfig::default(),
             overloaded: None,
+            announce: true,
+            show_mistakes: ShowMistakes::default(),
         }
     }
 }
@@ -68,11 +100,14 @@ impl fmt::Debug for ServerConfig {
             .field("caching", &self.caching)
             .field("page", &self.page)
             .field("lifetimes", &self.lifetimes)
+            .field("session_lifetime", &self.session_lifetime)
             .field("reload_keys", &self.reload_keys)
             .field("budget", &self.budget)
             .field("flow", &self.flow)
             .field("tasks", &self.tasks)
             .field("overloaded", &self.overloaded.is_some())
+            .field("announce", &self.announce)
+            .field("show_mistakes", &self.show_mistakes)
             .finish()
     }
 }

@@ -2,10 +2,12 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
-use crate::edge::ServeError;
+use sterna_http::ServeError;
 
 /// What the author of a server must put right before it can start, or change.
-#[derive(Debug)]
+///
+/// Its `Debug` lists every mistake on a line of its own, so that a `main` that
+/// returns it says what to do.
 pub struct BuildError {
     what: &'static str,
     problems: Vec<String>,
@@ -40,14 +42,28 @@ impl fmt::Display for BuildError {
     }
 }
 
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [problem] = &*self.problems {
+            return write!(f, "{}: {problem}", self.what);
+        }
+        f.write_str(self.what)?;
+        let mut problems = self.problems.iter();
+        problems.try_for_each(|problem| write!(f, "\n  - {problem}"))
+    }
+}
+
 impl std::error::Error for BuildError {}
 
 /// Why a server did not start, and what to do about it.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` is its text with all causes, so that a `main` that returns it
+/// says what to do.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
     /// The address cannot be listened on.
-    #[error("the address cannot be used")]
+    #[error("the address cannot be used, {}", other_address(.0.kind()))]
     Address(#[source] io::Error),
     /// The author must act.
     #[error(transparent)]
@@ -55,21 +71,25 @@ pub enum StartError {
     /// The streams to the client broke.
     #[error("the streams to the client broke")]
     Lines(#[source] io::Error),
-    /// Everybody could call, and nobody said that this is meant.
+    /// The server can be reached from elsewhere, or is mounted where that is
+    /// not known, and does not say who may call.
     #[error(
-        "MR0206: {address} can be reached from elsewhere and everybody could call: \
-         give the server a gate, `Gate::open()` if that is meant"
+        "MR0206: {} and the server does not say who its callers are: {}\
+         authenticate them with `Server::gate(Gate::guarded(..))`, \
+         or write `Server::anonymous()` if every caller is to be the same anonymous one",
+        Reached(address),
+        FromApplication(address)
     )]
     NoGate {
-        /// Where it was to listen.
-        address: SocketAddr,
+        /// Where it was to listen; `None` for a mounted service.
+        address: Option<SocketAddr>,
     },
     /// Another instance could not open what this one seals.
     #[error(
-        "MR0205: {}the server has no keys but its own, which no other instance could open: \
+        "MR0205: {} and the server has no keys but its own, which no other instance has: \
          make a file with `sterna keys new keys.toml` and give it to the server with \
          `Server::shared_keys`",
-        At(address)
+        Reached(address)
     )]
     NoKeys {
         /// Where it was to listen, if that is known.
@@ -80,13 +100,53 @@ pub enum StartError {
     Serve(#[from] ServeError),
 }
 
-struct At<'a>(&'a Option<SocketAddr>);
+impl fmt::Debug for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address(cause) | Self::Lines(cause) => write!(f, "{self}: {cause}"),
+            Self::Build(error) => error.fmt(f),
+            Self::Serve(error) => error.fmt(f),
+            Self::NoGate { .. } | Self::NoKeys { .. } => fmt::Display::fmt(self, f),
+        }
+    }
+}
 
-impl fmt::Display for At<'_> {
+/// What to do about an address that cannot be listened on.
+const fn other_address(problem: io::ErrorKind) -> &'static str {
+    match problem {
+        io::ErrorKind::AddrInUse => "stop the program that listens there or choose another port",
+        io::ErrorKind::AddrNotAvailable => {
+            "choose an address of this machine, such as 127.0.0.1:8080"
+        }
+        io::ErrorKind::InvalidInput => "write host:port, such as 127.0.0.1:8080",
+        io::ErrorKind::PermissionDenied => "choose a port above 1023",
+        _ => "choose another, such as 127.0.0.1:8080",
+    }
+}
+
+/// Where callers can come from.
+struct Reached<'a>(&'a Option<SocketAddr>);
+
+impl fmt::Display for Reached<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(address) => write!(f, "{address} can be reached from elsewhere and "),
-            None => Ok(()),
+            Some(address) => write!(f, "{address} can be reached from elsewhere"),
+            None => f.write_str("a mounted service may be reached from elsewhere"),
+        }
+    }
+}
+
+/// The remedy that only a mounted service has.
+struct FromApplication<'a>(&'a Option<SocketAddr>);
+
+impl fmt::Display for FromApplication<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(_) => Ok(()),
+            None => f.write_str(
+                "take them from the application's middleware with \
+                 `Server::callers_from_extension(|user: &User| Principal::named(\"app\", &user.id))`, ",
+            ),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use sterna_http::{Check, Checking, Health};
 use sterna_seal::SharedKeyring;
 
-use crate::edge::{Check, Checking, Health};
 use crate::rounds::now;
 
 /// Lists the ids of the keys, by which an operator sees a replica that has

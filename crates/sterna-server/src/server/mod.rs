@@ -4,6 +4,7 @@ mod build;
 mod config;
 mod error;
 mod keys_ready;
+mod log;
 mod profile;
 mod reload;
 mod service;
@@ -11,6 +12,7 @@ mod service;
 use std::net::ToSocketAddrs;
 use std::sync::Arc;
 
+use http::request::Parts;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use sterna_flow::Handler;
@@ -19,16 +21,16 @@ use sterna_seal::{Keyring, SharedKeyring};
 use sterna_store::Store;
 
 pub(crate) use build::missing_store;
-pub use config::ServerConfig;
+pub use config::{ServerConfig, ShowMistakes};
 pub use error::{BuildError, StartError};
 pub(crate) use profile::{Profile, Shown};
 pub use service::{Mcp, Service};
+use sterna_http::auth::{Caller, Gate};
+use sterna_http::{HttpConfig, Probes};
 
 use crate::around::Around;
-use crate::auth::Gate;
 use crate::core::States;
 use crate::cx::Cx;
-use crate::edge::{EdgeConfig, Probes};
 use crate::handler::{IntoPromptResult, IntoResourceResult, IntoToolResult};
 use crate::offer::{Extension, Offer, Prompt, Resource, ResourceTemplate, Tool, Uri};
 
@@ -72,10 +74,11 @@ pub struct Server {
     gate: Option<Gate>,
     probes: Probes,
     hooks: Vec<Box<dyn Around>>,
-    edge: EdgeConfig,
+    http: HttpConfig,
     legacy: bool,
     changing: bool,
     config: ServerConfig,
+    logs_to_stderr: bool,
 }
 
 impl Server {
@@ -89,20 +92,40 @@ impl Server {
             states: States::default(),
             keys: None,
             store: None,
-            remembers_rounds: false,
+            remembers_rounds: true,
             sep2322_tasks: false,
             gate: None,
             probes: Probes::new(),
             hooks: Vec::new(),
-            edge: EdgeConfig::default(),
+            http: HttpConfig::default(),
             legacy: true,
             changing: false,
             config: ServerConfig::default(),
+            logs_to_stderr: false,
         }
     }
 
-    /// Offers a tool whose handler is `async fn(Cx<'_>, A) -> R`. For a title,
-    /// an output schema and the like, [`offer`](Self::offer) a [`Tool`].
+    /// Offers a tool whose handler is `async fn(Cx<'_>, A) -> R`, or an async
+    /// closure that captures what it works with. For a title, an output schema
+    /// and the like, [`offer`](Self::offer) a [`Tool`].
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use sterna_server::{Cx, Server};
+    /// # #[derive(schemars::JsonSchema, serde::Deserialize)]
+    /// # struct Lookup { word: String }
+    /// # struct Dictionary;
+    /// # impl Dictionary { async fn find(&self, word: &str) -> String { word.to_owned() } }
+    ///
+    /// let dictionary = Arc::new(Dictionary);
+    /// let lookup = async move |_cx: Cx<'_>, args: Lookup| dictionary.find(&args.word).await;
+    /// let server = Server::new("words", "1.0.0").tool("lookup", "Explains a word", lookup);
+    /// # let _ = server;
+    /// ```
+    ///
+    /// A closure is written `async move |cx: Cx<'_>, args: A| { … }`, and what it
+    /// captures is cloned for each call. Values that many handlers share are
+    /// better given with [`state`](Self::state).
     pub fn tool<H, A, R>(self, name: &str, description: &str, handler: H) -> Self
     where
         H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Send + Sync + 'static,
@@ -209,24 +232,28 @@ impl Server {
     /// ```
     /// use std::sync::Arc;
     /// use sterna_server::Server;
-    /// use sterna_store::{MemoryLimits, MemoryStore, UnixMillis};
+    /// use sterna_store::MemoryStore;
     ///
-    /// let store = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
-    /// let server = Server::new("jobs", "1.0.0").store(Arc::new(store));
+    /// let server = Server::new("jobs", "1.0.0").store(Arc::new(MemoryStore::new()));
+    /// # let _ = server;
     /// ```
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = Some(store);
         self
     }
 
-    /// Enters every retry of a flow in the ledger of the
-    /// [`store`](Self::store): the same retry sent twice gets the same response,
-    /// on whichever instance it arrives, and one with other answers is refused.
+    /// Does not enter retries in the ledger of the [`store`](Self::store).
     ///
-    /// Costs two writes for each retry. Without it, a retry that is sent twice
-    /// runs twice.
-    pub fn remember_rounds(mut self) -> Self {
-        self.remembers_rounds = true;
+    /// A server with a store enters every retry of a flow: the same retry sent
+    /// twice gets the same response, on any instance, and a retry with other
+    /// answers is refused. That costs two writes for each retry.
+    ///
+    /// Without it, a retry that is sent twice runs twice, and one state can be
+    /// answered in two ways. Effects of `cx.once` still happen once, and their
+    /// results reach only the answers they were made from. Tools of
+    /// [`single_use`](Tool::single_use) are entered nevertheless.
+    pub fn forget_rounds(mut self) -> Self {
+        self.remembers_rounds = false;
         self
     }
 
@@ -241,11 +268,76 @@ impl Server {
 
     /// Says who may call.
     ///
-    /// Without a gate everybody may, which is right for a server on loopback
-    /// and refused elsewhere: there it must be said, with [`Gate::open`].
+    /// A server without a gate answers every caller. That is right on loopback
+    /// and refused elsewhere and for a mounted service: there it must be said,
+    /// with [`anonymous`](Self::anonymous).
     pub fn gate(mut self, gate: Gate) -> Self {
         self.gate = Some(gate);
         self
+    }
+
+    /// Takes callers from the head of the request, for a server mounted in an
+    /// application that authenticates its users itself; see [`Gate::callers`].
+    ///
+    /// ```
+    /// use sterna_server::Server;
+    /// use sterna_server::auth::Principal;
+    ///
+    /// #[derive(Clone)]
+    /// struct Session {
+    ///     user: Option<String>,
+    /// }
+    ///
+    /// let server = Server::new("shop", "1.0.0").callers(|head| {
+    ///     let user = head.extensions.get::<Session>()?.user.as_deref()?;
+    ///     Some(Principal::named("shop", user))
+    /// });
+    /// # let _ = server;
+    /// ```
+    pub fn callers<C: Into<Caller>>(
+        self,
+        find: impl Fn(&Parts) -> Option<C> + Send + Sync + 'static,
+    ) -> Self {
+        self.gate(Gate::callers(find))
+    }
+
+    /// Takes callers from the extension of type `T` that a layer of the
+    /// application puts into each request. One without it is refused.
+    ///
+    /// ```
+    /// use sterna_server::Server;
+    /// use sterna_server::auth::Principal;
+    ///
+    /// #[derive(Clone)]
+    /// struct User {
+    ///     id: String,
+    /// }
+    ///
+    /// let server = Server::new("shop", "1.0.0")
+    ///     .callers_from_extension(|user: &User| Principal::named("shop", &user.id));
+    /// # let _ = server;
+    /// ```
+    pub fn callers_from_extension<T, C>(
+        self,
+        name: impl Fn(&T) -> C + Send + Sync + 'static,
+    ) -> Self
+    where
+        T: Send + Sync + 'static,
+        C: Into<Caller>,
+    {
+        self.gate(Gate::callers_from_extension(name))
+    }
+
+    /// Answers every caller as the same anonymous principal, so any client can
+    /// resume the calls and read the tasks of any other that it learns of.
+    pub fn anonymous(self) -> Self {
+        self.gate(Gate::open())
+    }
+
+    /// Whether [`gate`](Self::gate) or one of its short forms said who may call.
+    #[must_use]
+    pub fn has_gate(&self) -> bool {
+        self.gate.is_some()
     }
 
     /// Says what operators are shown.
@@ -261,8 +353,8 @@ impl Server {
     }
 
     /// Says how the server meets the network.
-    pub fn edge(mut self, edge: EdgeConfig) -> Self {
-        self.edge = edge;
+    pub fn http(mut self, config: HttpConfig) -> Self {
+        self.http = config;
         self
     }
 
@@ -300,6 +392,28 @@ impl Server {
     /// ```
     pub fn configure(mut self, change: impl FnOnce(&mut ServerConfig)) -> Self {
         change(&mut self.config);
+        self
+    }
+
+    /// Writes the server's log to standard error from when it is served or
+    /// mounted: warnings, errors and important notes, one line each.
+    ///
+    /// For a program without a `tracing` subscriber, where what the log says
+    /// would be lost. A subscriber that the program has installed by then stays
+    /// the only one.
+    ///
+    /// ```no_run
+    /// # async fn run() -> Result<(), sterna_server::StartError> {
+    /// use sterna_server::Server;
+    ///
+    /// Server::new("deployer", "1.0.0")
+    ///     .log_to_stderr()
+    ///     .serve("127.0.0.1:8080")
+    ///     .await
+    /// # }
+    /// ```
+    pub fn log_to_stderr(mut self) -> Self {
+        self.logs_to_stderr = true;
         self
     }
 

@@ -1,10 +1,12 @@
 //! Keys that follow their file.
 
 use std::convert::Infallible;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sterna_seal::{KeyId, SharedKeyring};
+use sterna_http::{BlockingReadError, BlockingReads};
+use sterna_seal::{KeyId, ReloadError, Reloaded, SharedKeyring};
 
 use crate::rounds::now;
 
@@ -16,35 +18,85 @@ pub(super) async fn follow(keys: Arc<SharedKeyring>, pause: Duration) -> Infalli
     if pause.is_zero() {
         return std::future::pending().await;
     }
+    let reader = BlockingReads::default();
+    // It was looked at, and warned of, when the server was built.
+    let mut exposed = true;
     loop {
         tokio::time::sleep(pause).await;
         let reading = Arc::clone(&keys);
-        // A file may be on a disk that is slow, or gone.
-        let reloaded = tokio::task::spawn_blocking(move || reading.reload(now())).await;
-        match reloaded {
-            Ok(Ok(reloaded)) => {
-                if !reloaded.added.is_empty() {
-                    let ids = spell(&reloaded.added);
-                    tracing::info!(target: "sterna::keys", ids, "the key file has new keys");
+        // The file may be on a disk that is slow, or gone, or be a pipe without a writer.
+        let reading = reader.run("sterna-keys", move || {
+            let exposed = reading.path().is_some_and(is_exposed);
+            (reading.reload(now()), exposed)
+        });
+        match reading.await {
+            Ok((reloaded, is_exposed)) => {
+                report(reloaded);
+                if let Some(path) = keys.path().filter(|_| is_exposed && !exposed) {
+                    warn_exposed(path);
                 }
-                if !reloaded.cut_short.is_empty() {
-                    let ids = spell(&reloaded.cut_short);
-                    tracing::warn!(
-                        target: "sterna::keys",
-                        ids,
-                        "MR0601: keys left the file before they retired, and states of theirs are refused"
-                    );
-                }
+                exposed = is_exposed;
             }
-            Ok(Err(error)) => tracing::error!(
+            // It was said when the read that hangs was begun.
+            Err(BlockingReadError::Busy) => {}
+            Err(error) => tracing::error!(
                 target: "sterna::keys",
                 error = &error as &dyn std::error::Error,
-                "MR0600: the key file cannot be used, the keys in use stay in use"
+                "MR0151: the key file could not be read, the keys in use stay in use"
             ),
-            // The runtime is going away, and we with it.
-            Err(_) => return std::future::pending().await,
         }
     }
+}
+
+fn report(reloaded: Result<Reloaded, ReloadError>) {
+    match reloaded {
+        Ok(reloaded) => {
+            if !reloaded.added.is_empty() {
+                let ids = spell(&reloaded.added);
+                tracing::info!(target: "sterna::keys", ids, "the key file has new keys");
+            }
+            if !reloaded.cut_short.is_empty() {
+                let ids = spell(&reloaded.cut_short);
+                tracing::warn!(
+                    target: "sterna::keys",
+                    ids,
+                    "MR0601: keys left the file before they retired, and states of theirs are refused"
+                );
+            }
+        }
+        Err(error) => tracing::error!(
+            target: "sterna::keys",
+            error = &error as &dyn std::error::Error,
+            "MR0600: the key file cannot be used, the keys in use stay in use"
+        ),
+    }
+}
+
+/// Warns of a key file that other users of the machine can read or change.
+pub(super) fn warn_if_exposed(keys: &SharedKeyring) {
+    if let Some(path) = keys.path().filter(|path| is_exposed(path)) {
+        warn_exposed(path);
+    }
+}
+
+fn warn_exposed(path: &Path) {
+    let path = path.display();
+    tracing::warn!(
+        target: "sterna::keys",
+        "MR0150: every user of this machine can read or change the key file: run `chmod 600 {path}`"
+    );
+}
+
+#[cfg(unix)]
+fn is_exposed(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    std::fs::metadata(path).is_ok_and(|file| file.mode() & 0o006 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_exposed(_: &Path) -> bool {
+    false
 }
 
 fn spell(ids: &[KeyId]) -> String {

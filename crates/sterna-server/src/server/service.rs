@@ -1,23 +1,24 @@
 //! A server that has been built.
 
 use std::fmt;
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::Arc;
 
-use http::Response;
+use ::http::{HeaderMap, Response};
+use sterna_http::auth::Gate;
+use sterna_http::{
+    ConfigError, DrainReport, Endpoint, HttpConfig, HttpServer, Inbound, Operation, Probes,
+    Refusal, ResponseBody, Shutdown, bind, interrupted,
+};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 
-use super::StartError;
 use super::reload::follow;
-use crate::auth::Gate;
+use super::{ShowMistakes, StartError, log};
 use crate::changes::Changes;
 use crate::current::Current;
-use crate::edge::{
-    ConfigError, Drained, Edge, EdgeBody, EdgeConfig, Endpoint, Inbound, Probes, Shutdown,
-    interrupted,
-};
+use crate::http;
 use crate::legacy::{self, Era};
 use crate::modern::{self, Served};
 use crate::stdio;
@@ -28,9 +29,18 @@ use crate::tasks;
 pub struct Service {
     current: Current,
     changes: Changes,
-    edge: Edge<Mcp>,
-    has_keys: bool,
-    has_gate: bool,
+    http: HttpServer<Mcp>,
+    manner: Manner,
+}
+
+/// What an author said or left open about how the server is started.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manner {
+    pub(super) has_keys: bool,
+    pub(super) has_gate: bool,
+    pub(super) announces: bool,
+    pub(super) logs_to_stderr: bool,
+    pub(super) show_mistakes: ShowMistakes,
 }
 
 impl Service {
@@ -38,18 +48,16 @@ impl Service {
         current: Current,
         gate: Gate,
         probes: Probes,
-        config: EdgeConfig,
-        has_keys: bool,
-        has_gate: bool,
+        config: HttpConfig,
+        manner: Manner,
     ) -> Result<Self, ConfigError> {
         let changes = current.core().changes.clone();
-        let edge = Edge::new(Mcp(current.clone()), gate, probes, config)?;
+        let http = HttpServer::new(Mcp(current.clone()), gate, probes, config)?;
         Ok(Self {
             current,
             changes,
-            edge,
-            has_keys,
-            has_gate,
+            http,
+            manner,
         })
     }
 
@@ -62,7 +70,7 @@ impl Service {
     /// The signal that ends the server.
     #[must_use]
     pub fn shutdown(&self) -> &Shutdown {
-        self.edge.shutdown()
+        self.http.shutdown()
     }
 
     /// Serves at `address` until the process is interrupted, then drains.
@@ -71,7 +79,7 @@ impl Service {
     ///
     /// [`StartError`] says what to do about it.
     pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), StartError> {
-        let listener = TcpListener::bind(address).map_err(StartError::Address)?;
+        let listener = bind(address).map_err(StartError::Address)?;
         self.serve_on(listener, interrupted()).await.map(drop)
     }
 
@@ -88,15 +96,22 @@ impl Service {
         self,
         listener: TcpListener,
         until: impl Future<Output = ()> + Send,
-    ) -> Result<Drained, StartError> {
-        self.check(listener.local_addr().map_err(StartError::Address)?)?;
+    ) -> Result<DrainReport, StartError> {
+        let address = listener.local_addr().map_err(StartError::Address)?;
+        self.check(address)?;
+        self.begin(address.ip().is_loopback());
+        if self.manner.announces {
+            let path = self.http.config().path.as_deref().unwrap_or("/");
+            let name = &self.current.core().info.name;
+            log::write(&format!("{name} listens on http://{address}{path}"));
+        }
         let shutdown = self.shutdown().clone();
         let core = self.current.core();
         let following = follow(Arc::clone(&core.keys), core.reload_keys);
         let working = tasks::work(self.current, shutdown.clone());
         let serving = async {
             let served = tokio::select! {
-                served = self.edge.serve_on(listener, until) => served,
+                served = self.http.serve_on(listener, until) => served,
                 never = following => match never {},
             };
             // Also when it never listened: nobody would tell the workers otherwise.
@@ -129,6 +144,12 @@ impl Service {
     ///
     /// [`StartError::Lines`]: the streams broke.
     pub async fn stdio(self) -> Result<(), StartError> {
+        if self.manner.announces && io::stdin().is_terminal() {
+            let name = &self.current.core().info.name;
+            log::write(&format!(
+                "{name} speaks MCP on standard input and output: it is to be started by a client"
+            ));
+        }
         let shutdown = self.shutdown().clone();
         let serving = self.lines(stdio::Input::standard(), stdio::write_standard);
         tokio::pin!(serving);
@@ -185,8 +206,9 @@ impl Service {
         R: AsyncRead + Unpin + Send,
         W: Future<Output = io::Result<()>>,
     {
+        self.begin(true);
         let shutdown = self.shutdown().clone();
-        let config = self.edge.config();
+        let config = self.http.config();
         let working = tasks::work(self.current.clone(), shutdown.clone());
         let serving = async {
             let current = self.current.clone();
@@ -202,13 +224,56 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// [`StartError::NoKeys`]: where such a service listens cannot be known, so
-    /// it must have keys that other instances can have too.
-    pub fn into_tower(self) -> Result<Edge<Mcp>, StartError> {
-        if self.has_keys {
-            Ok(self.edge)
-        } else {
-            Err(StartError::NoKeys { address: None })
+    /// The address that such a service is served at is unknown here, so it must
+    /// have what a server off loopback needs. [`StartError::NoKeys`]: it has no
+    /// keys that other instances can have too. [`StartError::NoGate`]: it does
+    /// not say who its callers are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sterna_seal::{Keyring, ThreadEntropy};
+    /// use sterna_server::Server;
+    /// use sterna_server::auth::Principal;
+    ///
+    /// /// What a layer of the application puts into each request.
+    /// #[derive(Clone)]
+    /// struct User {
+    ///     id: String,
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let service = Server::new("shop", "1.0.0")
+    ///     .keys(Keyring::generate(&mut ThreadEntropy)?)
+    ///     .callers_from_extension(|user: &User| Principal::named("shop", &user.id))
+    ///     .build()?
+    ///     .into_tower()?;
+    /// # let _ = service;
+    /// # Ok(()) }
+    /// ```
+    pub fn into_tower(self) -> Result<HttpServer<Mcp>, StartError> {
+        if !self.manner.has_keys {
+            return Err(StartError::NoKeys { address: None });
+        }
+        if !self.manner.has_gate {
+            return Err(StartError::NoGate { address: None });
+        }
+        self.begin(false);
+        Ok(self.http)
+    }
+
+    /// Opens the log, and lets clients see the author's mistakes where they are
+    /// meant to. A client that is `near` is on this machine.
+    fn begin(&self, near: bool) {
+        if self.manner.logs_to_stderr {
+            log::to_stderr();
+        }
+        if self.manner.show_mistakes == ShowMistakes::InDevelopment && cfg!(debug_assertions) {
+            let core = self.current.core();
+            match near {
+                true => core.mistakes.is_near(),
+                false => core.mistakes.is_far(),
+            }
         }
     }
 
@@ -217,12 +282,12 @@ impl Service {
         if address.ip().is_loopback() {
             return Ok(());
         }
-        if !self.has_keys {
-            let address = Some(address);
+        let address = Some(address);
+        if !self.manner.has_keys {
             return Err(StartError::NoKeys { address });
         }
         // HTTP-S4
-        if !self.has_gate {
+        if !self.manner.has_gate {
             return Err(StartError::NoGate { address });
         }
         Ok(())
@@ -235,11 +300,23 @@ impl fmt::Debug for Service {
     }
 }
 
-/// MCP behind the edge: the endpoint of a [`Service`].
+/// MCP endpoint of a [`Service`].
 pub struct Mcp(Current);
 
 impl Endpoint for Mcp {
-    fn call(&self, inbound: Inbound) -> impl Future<Output = Response<EdgeBody>> + Send {
+    fn refuse(&self, refusal: Refusal) -> Response<ResponseBody> {
+        http::refuse(refusal)
+    }
+
+    fn operation<'a>(&self, headers: &'a HeaderMap) -> Option<Operation<'a>> {
+        Some(http::operation(headers))
+    }
+
+    fn exposed_headers(&self) -> &'static str {
+        http::EXPOSED_HEADERS
+    }
+
+    fn call(&self, inbound: Inbound) -> impl Future<Output = Response<ResponseBody>> + Send {
         let core = self.0.core();
         let served = match legacy::era(&inbound) {
             Era::Modern => modern::answer(core, inbound),

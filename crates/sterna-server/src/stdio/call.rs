@@ -7,13 +7,12 @@ use http::Response;
 use http::header::CONTENT_TYPE;
 use http_body::Body;
 use std::future::poll_fn;
+use sterna_http::{ResponseBody, catch_panic};
 use sterna_protocol::cancellation::CancelledNotificationParams;
 use sterna_protocol::jsonrpc::{Notification, RequestId};
 use sterna_protocol::lines;
 use tokio::sync::mpsc;
 
-use crate::edge::EdgeBody;
-use crate::edge::guarded::guarded;
 use crate::failure::Failure;
 use crate::modern::Answer;
 
@@ -27,7 +26,7 @@ pub(super) struct Call {
 /// Serves a message, and writes what comes of it.
 pub(super) async fn run(
     call: Call,
-    answering: impl Future<Output = Response<EdgeBody>>,
+    answering: impl Future<Output = Response<ResponseBody>>,
     lines: mpsc::Sender<Vec<u8>>,
 ) {
     let id = call.id.clone();
@@ -35,7 +34,7 @@ pub(super) async fn run(
         let response = answering.await;
         call.pass_on(response, &lines).await;
     };
-    if guarded(pin!(serving)).await.is_err()
+    if catch_panic(pin!(serving)).await.is_err()
         && let Some(id) = id
     {
         let answer = Answer::failed(Some(&id), &Failure::Internal);
@@ -52,7 +51,11 @@ impl Call {
     }
 
     /// Writes a response, message by message.
-    pub(super) async fn pass_on(self, response: Response<EdgeBody>, lines: &mpsc::Sender<Vec<u8>>) {
+    pub(super) async fn pass_on(
+        self,
+        response: Response<ResponseBody>,
+        lines: &mpsc::Sender<Vec<u8>>,
+    ) {
         let (head, body) = response.into_parts();
         let kind = head.headers.get(CONTENT_TYPE);
         let is_stream = kind.is_some_and(|kind| kind == "text/event-stream");

@@ -1,9 +1,11 @@
 //! One client at the other end of two byte streams.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderValue, Method};
+use sterna_http::{Admission, Budget, HttpConfig, Inbound, Shutdown, Slots, clock, weigh};
 use sterna_protocol::cancellation::CancelledNotificationParams;
 use sterna_protocol::jsonrpc::{
     DecodeError, ErrorCode, ErrorObject, ErrorResponse, Message, RequestId,
@@ -15,14 +17,14 @@ use tokio::task::{AbortHandle, Id, JoinSet};
 use super::call::{Call, run};
 use super::head;
 use crate::current::Current;
-use crate::edge::{EdgeConfig, Inbound, Limits, Shutdown, clock};
 use crate::legacy::{self, Era, MCP_SESSION_ID};
 use crate::modern;
 
 pub(super) struct Connection {
     current: Current,
     call: Duration,
-    limits: Limits,
+    memory: Arc<Budget>,
+    calls: Arc<Slots>,
     shutdown: Shutdown,
     lines: mpsc::Sender<Vec<u8>>,
     /// The session, once `initialize` has opened one.
@@ -35,14 +37,15 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn new(
         current: Current,
-        config: &EdgeConfig,
+        config: &HttpConfig,
         shutdown: Shutdown,
         lines: mpsc::Sender<Vec<u8>>,
     ) -> Self {
         Self {
             current,
             call: config.timeouts.call,
-            limits: config.limits.clone(),
+            memory: Budget::new(config.limits.clone()),
+            calls: Slots::new(config.limits.calls),
             shutdown,
             lines,
             session: None,
@@ -115,17 +118,27 @@ impl Connection {
         head: http::request::Parts,
         line: &[u8],
     ) {
-        // Not `running`: a client may give many calls one id.
-        if self.by_task.len() >= self.limits.calls && id.is_some() {
+        let slot = self.calls.take(1);
+        let is_batch = line.trim_ascii_start().starts_with(b"[");
+        // A batch of 2025-03-26 has no id, and as many calls as it likes.
+        if slot.is_none() && (id.is_some() || is_batch) {
             let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "Too much is running");
+            return self.refuse(id, error).await;
+        }
+        if weigh(line) > self.memory.limits().parsed_bytes {
+            let error = ErrorObject::new(
+                ErrorCode::INVALID_REQUEST,
+                "The message has too many values",
+            );
             return self.refuse(id, error).await;
         }
         let inbound = Inbound::of_line(
             head,
             line.to_vec().into(),
+            Admission::of_line(&self.calls),
             clock::now() + self.call,
             self.shutdown.clone(),
-            &self.limits,
+            Arc::clone(&self.memory),
         );
         let core = self.current.core();
         if method == "initialize" && matches!(era, Era::Legacy) && self.session.is_none() {
@@ -144,7 +157,9 @@ impl Connection {
         }
         let call = Call::new(id.clone(), method);
         let lines = self.lines.clone();
+        let slot = slot.filter(|_| id.is_some() || is_batch);
         let task = self.tasks.spawn(async move {
+            let _slot = slot;
             match era {
                 Era::Legacy => run(call, Box::pin(legacy::answer(core, inbound)), lines).await,
                 Era::Modern => {

@@ -13,12 +13,12 @@ mod standard;
 use std::io;
 use std::pin::pin;
 
+use sterna_http::{HttpConfig, Shutdown};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use crate::current::Current;
-use crate::edge::{EdgeConfig, Shutdown};
 use connection::Connection;
 pub(crate) use standard::{Input, write_standard};
 use sterna_protocol::lines::Reader;
@@ -27,7 +27,7 @@ use sterna_protocol::lines::Reader;
 /// drains. `write` writes all lines that come, to their end.
 pub(crate) async fn serve<R, W>(
     current: Current,
-    config: &EdgeConfig,
+    config: &HttpConfig,
     shutdown: Shutdown,
     reader: R,
     write: impl FnOnce(mpsc::Receiver<Vec<u8>>) -> W,

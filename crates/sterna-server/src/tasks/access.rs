@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use sterna_http::auth::Caller;
 use sterna_store::{Answer, Answered, Error, Listing, Page, Status, Task, TaskId};
 use tokio::sync::watch::Receiver;
 use tokio::time::{Instant, sleep_until};
 
 use super::Tasks;
-use crate::auth::Caller;
 
 /// To each of these a task that never was, one that is no more and one that is
 /// somebody else's look the same: there is none (TASK-S20, TASK-S22).

@@ -13,6 +13,11 @@ pub struct TaskConfig {
     /// How long a task lives after its creation. A day, unless a tool says
     /// otherwise; `None` keeps tasks until somebody deletes them.
     pub ttl: Option<Duration>,
+    /// How many tasks of one caller may be unfinished; a call that would begin
+    /// another one is refused (MR0411). A thousand: far more than a person
+    /// starts, and with arguments of 4 MiB each still no more than 4 GiB. `None`
+    /// for any number.
+    pub per_owner: Option<u32>,
     /// How long clients are asked to wait between two looks. A second is felt
     /// as at once by nobody and costs one read.
     pub poll_interval: Duration,
@@ -43,6 +48,7 @@ impl Default for TaskConfig {
             workers: 16,
             lease: Duration::from_secs(30),
             ttl: Some(Duration::from_secs(24 * 60 * 60)),
+            per_owner: Some(1000),
             poll_interval: Duration::from_secs(1),
             attempts: 5,
             first_retry: Duration::from_secs(1),

@@ -4,18 +4,19 @@ use std::time::Duration;
 
 use serde_json::Value;
 use sterna_flow::Journal;
+use sterna_http::auth::Caller;
 use sterna_protocol::legacy;
 use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::tasks::CreateTaskResult;
-use sterna_store::{Entry, FlowId, Name, NewTask, Summary, TaskId};
+use sterna_store::{Entry, Error, ErrorKind, FlowId, Name, NewTask, Summary, TaskId};
 
 use super::failing::store_failed;
 use super::v1::Stored;
 use super::wish::{Created, Dialect, Wish};
 use super::{Tasks, older, random};
-use crate::auth::Caller;
 use crate::core::Core;
 use crate::failure::Failure;
+use crate::flow_ids;
 
 /// A call that goes on as a task.
 pub(crate) struct Opening<'a> {
@@ -64,7 +65,7 @@ impl Tasks {
         let id = TaskId::from_bytes(random().map_err(no_bytes)?);
         let (flow, journal) = match opening.begun {
             Some((flow, journal)) => (flow, entries(journal)?),
-            None => (random().map_err(no_bytes)?, Vec::new()),
+            None => (flow_ids::mint_for_task().map_err(no_bytes)?, Vec::new()),
         };
         let request = Stored::new(
             core.build,
@@ -80,14 +81,27 @@ impl Tasks {
         let mut task = NewTask::new(id, owner, flow, target, request.write());
         task.journal = journal;
         let tool = core.offers.tools.get(opening.tool);
-        let own_ttl = tool.and_then(|tool| tool.task.ttl);
         // A client may ask for less than that, not for more.
-        let longest = own_ttl.or(self.config.ttl);
+        let longest = self.longest(tool.and_then(|tool| tool.task.ttl));
         task.ttl = [opening.ttl, longest].into_iter().flatten().min();
+        task.quota = self.config.per_owner;
         let created = self.store.create(task).await;
-        let summary = created.map_err(|error| store_failed(&error))?;
+        let summary = created.map_err(|error| self.not_created(&error))?;
         self.fresh.notify_one();
         Ok(summary)
+    }
+}
+
+impl Tasks {
+    /// Tells the operator why a task was not created, and the caller what to do.
+    fn not_created(&self, error: &Error) -> Failure {
+        if error.kind() == ErrorKind::Quota {
+            let most = self.config.per_owner.unwrap_or_default();
+            tracing::info!(target: "sterna::tasks", most, "MR0411: a caller has too many unfinished tasks");
+            return Failure::TooManyTasks(most);
+        }
+        self.trouble.note(error);
+        store_failed(error)
     }
 }
 

@@ -3,16 +3,17 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sterna_flow::{BoxFuture, Entry, Journaling, Kind, Level, Listener, PlugError, Progress};
-use sterna_store::{Answer, Commit, Lease, Name, News, Note, Store};
+use sterna_flow::{BackendError, BoxFuture, Entry, JournalSink, Kind, Level, Listener, Progress};
+use sterna_store::{Answer, Commit, Lease, Name, Note, TaskUpdate};
 
+use super::Tasks;
 use super::create::row;
 use super::plugs::plug_error;
 
 /// What a run and its worker share: which answers were handed in, what the next
 /// commit must say besides, and what the last one was told.
 pub(super) struct Desk {
-    store: Arc<dyn Store>,
+    tasks: Arc<Tasks>,
     lease: Lease,
     papers: Mutex<Papers>,
 }
@@ -24,14 +25,14 @@ struct Papers {
     /// Answers that do not count, to be taken so that they do not come again.
     ignored: Vec<Name>,
     note: Option<Note>,
-    news: Option<News>,
+    news: Option<TaskUpdate>,
 }
 
 impl Desk {
-    pub(super) fn new(store: Arc<dyn Store>, lease: Lease) -> Arc<Self> {
+    pub(super) fn new(tasks: Arc<Tasks>, lease: Lease) -> Arc<Self> {
         let papers = Mutex::default();
         Arc::new(Self {
-            store,
+            tasks,
             lease,
             papers,
         })
@@ -52,7 +53,7 @@ impl Desk {
     }
 
     /// What was told with the last commit, once.
-    pub(super) fn take_news(&self) -> Option<News> {
+    pub(super) fn take_news(&self) -> Option<TaskUpdate> {
         self.lock().news.take()
     }
 
@@ -73,11 +74,11 @@ impl Desk {
         self.papers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn commit_of(&self, entries: &[Entry]) -> Result<Commit, PlugError> {
+    fn commit_of(&self, entries: &[Entry]) -> Result<Commit, BackendError> {
         let mut commit = self.commit();
         for entry in entries {
             let row = row(entry).ok_or_else(|| {
-                PlugError::Unavailable(format!("`{}` is no key for a store", entry.key()).into())
+                BackendError::Unavailable(format!("`{}` is no key for a store", entry.key()).into())
             })?;
             if entry.kind() == Kind::Answer && self.lock().handed.contains(row.key.as_str()) {
                 commit.taken.push(row.key.clone());
@@ -91,13 +92,16 @@ impl Desk {
 /// Commits entries before the handler sees them.
 pub(super) struct Recorder(pub(super) Arc<Desk>);
 
-impl Journaling for Recorder {
-    fn append(&self, entries: Vec<Entry>) -> BoxFuture<Result<(), PlugError>> {
+impl JournalSink for Recorder {
+    fn append(&self, entries: Vec<Entry>) -> BoxFuture<Result<(), BackendError>> {
         let desk = Arc::clone(&self.0);
         Box::pin(async move {
             let commit = desk.commit_of(&entries)?;
-            let appended = desk.store.append(desk.lease, commit).await;
-            let news = appended.map_err(plug_error)?;
+            let appended = desk.tasks.store.append(desk.lease, commit).await;
+            let news = appended.map_err(|error| {
+                desk.tasks.trouble.note(&error);
+                plug_error(error)
+            })?;
             desk.lock().news = Some(news);
             Ok(())
         })

@@ -12,6 +12,7 @@ use super::{Tasks, sep2322};
 use crate::call::Request;
 use crate::handler::RequestError;
 use crate::offer::Extension;
+use crate::wording;
 
 /// The extension, for a server that has a store (TASK-S21).
 pub(crate) fn extension() -> Extension {
@@ -65,9 +66,10 @@ pub(super) fn read(
     let mut answers = Vec::new();
     for (key, answer) in responses.iter() {
         if !answer.is_object() {
-            return Err(RequestError::invalid_params(
-                "Invalid params: inputResponses",
-            ));
+            return Err(RequestError::invalid_params(format!(
+                "Invalid params: {} in `inputResponses` must be an object",
+                wording::name(key)
+            )));
         }
         // A key that is no name was never asked.
         if let Ok(name) = Name::new(key)

@@ -7,9 +7,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::Serialize;
 use sterna_flow::{
-    Asked, Build, DecodeError, Entry, Fingerprint, FlowId, Journal, Run, Way as FlowWay,
+    Asked, BuildMatch, DecodeError, Entry, ExecutionMode, Fingerprint, Journal, Run,
 };
-use sterna_store::{Claimed, Commit, Outcome, Phase, Question, Rest, Rested};
+use sterna_http::{Admission, Shutdown};
+use sterna_store::{Claimed, Commit, Outcome, Passivated, Passivation, Phase, Question};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tracing::{Instrument, Span, field};
@@ -19,10 +20,9 @@ use super::desk::{Desk, Recorder};
 use super::keeper::{Keeper, Lost};
 use super::run::{End, Work};
 use super::v1::{Stored, Unreadable};
-use crate::call::{Becoming, Facts, Request};
+use crate::call::{Becoming, Facts, Headers, Request};
 use crate::core::Core;
 use crate::cx::{Cx, Posed};
-use crate::edge::{Pass, Shutdown};
 use crate::failure::Failure;
 use crate::handler::Way;
 
@@ -56,8 +56,8 @@ impl Job {
 
     async fn work(self) {
         let (tasks, claimed) = (Arc::clone(&self.tasks), &self.claimed);
-        let store = Arc::clone(&tasks.store);
-        let mut keeper = Keeper::new(store, claimed.lease, tasks.config.lease, self.since);
+        let held = Arc::clone(&tasks);
+        let mut keeper = Keeper::new(held, claimed.lease, tasks.config.lease, self.since);
         let retry = self.pause();
         // A worker that has lost its lease says nothing more: the task is another's.
         if self.see_to(&mut keeper, retry).await.is_ok() {
@@ -75,19 +75,25 @@ impl Job {
             End::Parked => Ok(()),
             End::Finished(outcome) => keeper.finish(outcome).await.map(drop),
             End::HandedOver => {
-                let rested = keeper.rest(Commit::default(), Rest::HandOver).await;
+                let rested = keeper.rest(Commit::default(), Passivation::HandOver).await;
                 rested.map(drop)
             }
             End::Left => {
-                let rested = keeper.rest(Commit::default(), Rest::For(LEFT)).await?;
-                if let Rested::Awake(_) = rested {
+                let rested = keeper
+                    .rest(Commit::default(), Passivation::For(LEFT))
+                    .await?;
+                if let Passivated::Refused(_) = rested {
                     // What woke it is for whoever can read it.
-                    keeper.rest(Commit::default(), Rest::Retry(LEFT)).await?;
+                    keeper
+                        .rest(Commit::default(), Passivation::Retry(LEFT))
+                        .await?;
                 }
                 Ok(())
             }
             End::Retry => {
-                let rested = keeper.rest(Commit::default(), Rest::Retry(retry)).await;
+                let rested = keeper
+                    .rest(Commit::default(), Passivation::Retry(retry))
+                    .await;
                 rested.map(drop)
             }
         }
@@ -126,17 +132,19 @@ impl Job {
         let Way::Flow(handler) = &*way else {
             return Err(unreadable(Unreadable::Damaged));
         };
-        let engine = self.tasks.engine(&self.core.engine);
+        let summary = &claimed.summary;
+        let lifetime = summary.expires_at.map(|end| end - summary.created_at);
+        let engine = self.tasks.engine(&self.core.engine, lifetime);
         let engine = engine.map_err(|_| End::Finished(failed(&Failure::Internal)))?;
         let build = if stored.build == self.core.build {
-            Build::Same
+            BuildMatch::Same
         } else {
-            Build::Other
+            BuildMatch::Other
         };
         let caller = stored.caller();
-        let desk = Desk::new(Arc::clone(&self.tasks.store), claimed.lease);
-        let mut run = Run::new(engine, FlowId::new(*claimed.flow.as_bytes()))
-            .way(FlowWay::Task)
+        let desk = Desk::new(Arc::clone(&self.tasks), claimed.lease);
+        let mut run = Run::new(engine, claimed.flow)
+            .mode(ExecutionMode::Task)
             .resume(journal, 0, build)
             .listener(Arc::clone(&desk) as _)
             .journaling(Arc::new(Recorder(Arc::clone(&desk))));
@@ -146,8 +154,9 @@ impl Job {
         let request = Request::new(Facts {
             core: Arc::clone(&self.core),
             meta: stored.meta,
-            pass: Pass::unlimited(caller),
+            admission: Admission::unlimited(caller),
             extensions: http::Extensions::new(),
+            headers: Headers::Own(http::HeaderMap::new()),
             reporter: None,
             mistake: OnceLock::new(),
             place: OnceLock::new(),

@@ -4,16 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sterna_store::{
-    BoxFuture, Commit, Error, ErrorKind, Lease, News, Outcome, Rest, Rested, Status, Store,
+    BoxFuture, Commit, Error, ErrorKind, Lease, Outcome, Passivated, Passivation, Status, Store,
+    TaskUpdate,
 };
 use tokio::time::Instant;
+
+use super::Tasks;
 
 /// A lease, and until when it is surely ours.
 ///
 /// Counted from before the store was asked, on a clock that nobody sets: the
 /// store may believe us longer, never shorter.
 pub(super) struct Keeper {
-    store: Arc<dyn Store>,
+    tasks: Arc<Tasks>,
     pub(super) lease: Lease,
     length: Duration,
     ends: Instant,
@@ -26,14 +29,9 @@ pub(super) struct Lost;
 
 impl Keeper {
     /// Keeps `lease`, which was asked for at `since`.
-    pub(super) fn new(
-        store: Arc<dyn Store>,
-        lease: Lease,
-        length: Duration,
-        since: Instant,
-    ) -> Self {
+    pub(super) fn new(tasks: Arc<Tasks>, lease: Lease, length: Duration, since: Instant) -> Self {
         Self {
-            store,
+            tasks,
             lease,
             length,
             ends: since + length,
@@ -48,9 +46,9 @@ impl Keeper {
 
     /// Renews the lease and hears the news; nothing if the store has to be
     /// asked again.
-    pub(super) async fn renew(&mut self) -> Result<Option<News>, Lost> {
+    pub(super) async fn renew(&mut self) -> Result<Option<TaskUpdate>, Lost> {
         let since = Instant::now();
-        let store = Arc::clone(&self.store);
+        let store = Arc::clone(&self.tasks.store);
         match self.within(store.renew(self.lease, self.length)).await? {
             Ok(news) => {
                 self.ends = since + self.length;
@@ -66,13 +64,13 @@ impl Keeper {
     }
 
     /// Writes progress, and hears the news.
-    pub(super) async fn append(&self, commit: Commit) -> Result<News, Lost> {
+    pub(super) async fn append(&self, commit: Commit) -> Result<TaskUpdate, Lost> {
         self.insist(|store, lease| store.append(lease, commit.clone()))
             .await
     }
 
     /// Gives the task back, unless there is news.
-    pub(super) async fn rest(&self, commit: Commit, rest: Rest) -> Result<Rested, Lost> {
+    pub(super) async fn rest(&self, commit: Commit, rest: Passivation) -> Result<Passivated, Lost> {
         self.insist(|store, lease| store.passivate(lease, commit.clone(), rest))
             .await
     }
@@ -89,7 +87,7 @@ impl Keeper {
         say: impl for<'a> Fn(&'a dyn Store, Lease) -> BoxFuture<'a, Result<T, Error>>,
     ) -> Result<T, Lost> {
         loop {
-            match self.within(say(&*self.store, self.lease)).await? {
+            match self.within(say(&*self.tasks.store, self.lease)).await? {
                 Ok(said) => return Ok(said),
                 Err(error) => self.judge(&error)?,
             }
@@ -108,6 +106,7 @@ impl Keeper {
 
     /// Whether it is worth asking again.
     fn judge(&self, error: &Error) -> Result<(), Lost> {
+        self.tasks.trouble.note(error);
         let cause: &dyn std::error::Error = error;
         let task = self.lease.task;
         match error.kind() {

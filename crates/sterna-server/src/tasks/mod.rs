@@ -10,7 +10,6 @@ mod create;
 mod desk;
 mod extension;
 mod failing;
-mod instants;
 mod job;
 mod keeper;
 mod mode;
@@ -22,16 +21,18 @@ mod run;
 mod sep2322;
 mod show;
 mod spill;
+mod trouble;
 mod v1;
 mod watch;
 mod wish;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ring::digest::{Context, SHA256};
 use sterna_flow::Engine;
 use sterna_seal::{Entropy, EntropyError, OsEntropy};
-use sterna_store::{Claimant, Principal, Store};
+use sterna_store::{Claimant, Owner, Store};
 use tokio::sync::{Notify, watch as channel};
 
 pub use config::TaskConfig;
@@ -42,11 +43,13 @@ pub(crate) use extension::{extension, unknown, with_sep2322};
 pub(crate) use failing::store_failed;
 pub(crate) use pool::work;
 pub(crate) use ready::StoreReady;
+use sterna_http::auth::Caller;
 pub(crate) use watch::Watch;
 pub(crate) use wish::{Created, Wish, wish};
 
-use crate::auth::Caller;
+use crate::offer::Tasking;
 use plugs::{FlowBlobs, FlowLedger};
+use trouble::Trouble;
 
 /// The store of a server, and everything that is kept beside it.
 pub(crate) struct Tasks {
@@ -58,6 +61,8 @@ pub(crate) struct Tasks {
     fresh: Notify,
     /// Counts changes that this instance has made to any task.
     changed: channel::Sender<u64>,
+    /// What keeps this instance from its work.
+    trouble: Trouble,
 }
 
 impl Tasks {
@@ -68,33 +73,59 @@ impl Tasks {
             realm,
             fresh: Notify::new(),
             changed: channel::Sender::new(0),
+            trouble: Trouble::default(),
         }
     }
 
-    /// The engine for one run: as the server's, with a ledger and blobs.
+    /// The engine for one run of a flow that may live for `lifetime`, or for
+    /// ever: as the server's, with a ledger and blobs.
     ///
     /// # Errors
     ///
     /// The operating system has no random bytes.
-    pub(crate) fn engine(&self, engine: &Engine) -> Result<Arc<Engine>, EntropyError> {
+    pub(crate) fn engine(
+        &self,
+        engine: &Engine,
+        lifetime: Option<Duration>,
+    ) -> Result<Arc<Engine>, EntropyError> {
         let claimant = Claimant::from_bytes(random()?);
-        let ledger = FlowLedger::new(Arc::clone(&self.store), claimant);
-        let blobs = FlowBlobs::new(Arc::clone(&self.store));
+        let keep = plugs::keep(lifetime);
+        let ledger = FlowLedger::new(Arc::clone(&self.store), claimant, keep);
+        let blobs = FlowBlobs::new(Arc::clone(&self.store), keep);
         let engine = engine.clone();
         Ok(Arc::new(
             engine.ledger(Arc::new(ledger)).blobs(Arc::new(blobs)),
         ))
     }
 
+    /// How long a task of a tool lives that says `own` about it, after its
+    /// creation; `None` is for ever.
+    pub(crate) fn longest(&self, own: Option<Duration>) -> Option<Duration> {
+        own.or(self.config.ttl)
+    }
+
+    /// How long a flow lives that begins in round trips and may take `flow`
+    /// there; `None` is for ever.
+    ///
+    /// One that becomes a task takes its effects and blobs with it.
+    pub(crate) fn lifetime(&self, flow: Duration, tool: Option<&Tasking>) -> Option<Duration> {
+        match tool {
+            Some(tool) if tool.mode != TaskMode::Never => {
+                Some(flow.saturating_add(self.longest(tool.ttl)?))
+            }
+            _ => Some(flow),
+        }
+    }
+
     /// Who a task belongs to (TASK-S26).
-    pub(crate) fn owner(&self, caller: &Caller) -> Principal {
+    pub(crate) fn owner(&self, caller: &Caller) -> Owner {
         let mut context = Context::new(&SHA256);
         context.update(&(self.realm.len() as u64).to_be_bytes());
         context.update(&self.realm);
         context.update(&caller.principal().to_bytes());
         let mut digest = [0; 32];
         digest.copy_from_slice(context.finish().as_ref());
-        Principal::from_digest(digest)
+        Owner::from_digest(digest)
     }
 
     /// Notes that a task has changed, for those who watch.

@@ -1,5 +1,6 @@
 //! A task in the words of 2025-11-25, which SEP-2322 kept.
 
+use sterna_http::auth::Caller;
 use sterna_protocol::content::ContentBlock;
 use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
 use sterna_protocol::legacy::Task as WireTask;
@@ -10,7 +11,6 @@ use sterna_store::{Error, Status, Summary, Task};
 
 use super::Tasks;
 use super::show::payload;
-use crate::auth::Caller;
 use crate::handler::RequestError;
 
 /// What a list says about a task.

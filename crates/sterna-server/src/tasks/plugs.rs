@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use sterna_flow::{BoxFuture, Claim, FlowId, Key, PlugError};
-use sterna_store::{BlobId, Claimant, Effect, Error, ErrorKind, Name, OnceClaim, Store};
+use sterna_flow::{BackendError, BoxFuture, Claim, FlowId, Key};
+use sterna_store::{
+    BlobId, Claimant, Effect, EffectClaim, Error, ErrorKind, Name, OnceClaim, Store,
+};
 
 use super::random;
 
@@ -14,29 +16,48 @@ use super::random;
 pub(super) struct FlowLedger {
     store: Arc<dyn Store>,
     claimant: Claimant,
+    keep: Duration,
 }
 
 impl FlowLedger {
-    pub(super) fn new(store: Arc<dyn Store>, claimant: Claimant) -> Self {
-        Self { store, claimant }
+    pub(super) fn new(store: Arc<dyn Store>, claimant: Claimant, keep: Duration) -> Self {
+        Self {
+            store,
+            claimant,
+            keep,
+        }
     }
 }
 
 impl sterna_flow::Ledger for FlowLedger {
-    fn claim(&self, flow: &FlowId, key: &Key) -> BoxFuture<Result<Claim, PlugError>> {
-        let (store, claimant) = (Arc::clone(&self.store), self.claimant);
+    fn claim(
+        &self,
+        flow: &FlowId,
+        key: &Key,
+        answers: Bytes,
+    ) -> BoxFuture<Result<Claim, BackendError>> {
+        let store = Arc::clone(&self.store);
+        let claim = EffectClaim::new(self.claimant, self.keep).with_answers(answers);
         let effect = effect(flow, key);
         Box::pin(async move {
-            let claim = store.claim_once(effect?, claimant, KEEP).await;
-            Ok(match claim.map_err(plug_error)? {
-                OnceClaim::Won => Claim::Fresh,
-                OnceClaim::Settled(result) => Claim::Done(result),
-                _ => Claim::Taken,
-            })
+            let claimed = store.claim_once(effect?, claim).await;
+            match claimed.map_err(plug_error)? {
+                OnceClaim::Won => Ok(Claim::Fresh),
+                OnceClaim::Settled { result, answers } => Ok(Claim::Done { result, answers }),
+                OnceClaim::Ambiguous { answers, .. } => Ok(Claim::Taken { answers }),
+                _ => Err(BackendError::Unavailable(
+                    "the store answers a claim in a way this release does not know".into(),
+                )),
+            }
         })
     }
 
-    fn settle(&self, flow: &FlowId, key: &Key, result: Bytes) -> BoxFuture<Result<(), PlugError>> {
+    fn settle(
+        &self,
+        flow: &FlowId,
+        key: &Key,
+        result: Bytes,
+    ) -> BoxFuture<Result<(), BackendError>> {
         let (store, claimant) = (Arc::clone(&self.store), self.claimant);
         let effect = effect(flow, key);
         Box::pin(async move {
@@ -49,49 +70,63 @@ impl sterna_flow::Ledger for FlowLedger {
 /// Results that are too large for a journal, each under a random id.
 pub(super) struct FlowBlobs {
     store: Arc<dyn Store>,
+    keep: Duration,
 }
 
 impl FlowBlobs {
-    pub(super) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store }
+    pub(super) fn new(store: Arc<dyn Store>, keep: Duration) -> Self {
+        Self { store, keep }
     }
 }
 
 impl sterna_flow::Blobs for FlowBlobs {
-    fn put(&self, _: &FlowId, _: &Key, value: Bytes) -> BoxFuture<Result<Bytes, PlugError>> {
-        let store = Arc::clone(&self.store);
+    fn put(&self, _: &FlowId, _: &Key, value: Bytes) -> BoxFuture<Result<Bytes, BackendError>> {
+        let (store, keep) = (Arc::clone(&self.store), self.keep);
         Box::pin(async move {
-            let id = random().map_err(|error| PlugError::Unavailable(error.into()))?;
-            let put = store.put_blob(BlobId::from_bytes(id), value, KEEP).await;
+            let id = random().map_err(|error| BackendError::Unavailable(error.into()))?;
+            let put = store.put_blob(BlobId::from_bytes(id), value, keep).await;
             put.map_err(plug_error)?;
             Ok(Bytes::copy_from_slice(&id))
         })
     }
 
-    fn get(&self, reference: Bytes) -> BoxFuture<Result<Bytes, PlugError>> {
+    fn get(&self, reference: Bytes) -> BoxFuture<Result<Bytes, BackendError>> {
         let store = Arc::clone(&self.store);
         Box::pin(async move {
-            let id = <[u8; 16]>::try_from(&*reference).map_err(|_| PlugError::Missing)?;
+            let id = <[u8; 16]>::try_from(&*reference).map_err(|_| BackendError::Missing)?;
             let blob = store.blob(BlobId::from_bytes(id)).await;
-            blob.map_err(plug_error)?.ok_or(PlugError::Missing)
+            blob.map_err(plug_error)?.ok_or(BackendError::Missing)
         })
     }
 }
 
-fn effect(flow: &FlowId, key: &Key) -> Result<Effect, PlugError> {
+fn effect(flow: &FlowId, key: &Key) -> Result<Effect, BackendError> {
     // A flow's keys are far shorter than a store's and hold what a name holds, except NUL.
-    let key = Name::new(key.as_str()).map_err(|error| PlugError::Unavailable(error.into()))?;
-    let flow = sterna_store::FlowId::from_bytes(*flow.as_bytes());
-    Ok(Effect::new(flow, key))
+    let key = Name::new(key.as_str()).map_err(|error| BackendError::Unavailable(error.into()))?;
+    Ok(Effect::new(*flow, key))
 }
 
-pub(super) fn plug_error(error: Error) -> PlugError {
+pub(super) fn plug_error(error: Error) -> BackendError {
     match error.kind() {
-        ErrorKind::Fenced => PlugError::FenceLost,
-        _ => PlugError::Unavailable(error.into()),
+        ErrorKind::Fenced => BackendError::FenceLost,
+        _ => BackendError::Unavailable(error.into()),
     }
 }
 
-/// Longer than any flow lives: a task of a year that meets its own effect again
-/// must not run it twice.
-const KEEP: Duration = Duration::from_secs(2 * 366 * 24 * 60 * 60);
+/// How long effects and blobs of a flow are kept that may live for `lifetime`:
+/// longer than the flow, because one that meets its own effect again must not
+/// run it twice.
+pub(super) fn keep(lifetime: Option<Duration>) -> Duration {
+    lifetime.map_or(FOREVER, |lifetime| {
+        lifetime.saturating_add(GRACE).min(FOREVER)
+    })
+}
+
+/// A flow that has ended may still be undone, clocks differ, and an operator
+/// looks on Monday at what was left in doubt on Friday.
+const GRACE: Duration = Duration::from_secs(7 * DAY);
+
+/// For flows without an end.
+const FOREVER: Duration = Duration::from_secs(2 * 366 * DAY);
+
+const DAY: u64 = 24 * 60 * 60;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use sterna_http::{Shutdown, clock};
 use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
 use sterna_store::{Backoff, Claim, Name, Sweep, Targets, TaskId, Wakeup};
 use tokio::sync::Notify;
@@ -15,7 +16,6 @@ use super::job::Job;
 use super::{Tasks, jitter, random};
 use crate::core::Core;
 use crate::current::Current;
-use crate::edge::{Shutdown, clock};
 
 /// Works on tasks until `shutdown` begins, then lets go of them.
 pub(crate) async fn work(current: Current, shutdown: Shutdown) {
@@ -98,9 +98,15 @@ impl Pool {
         self.claim.targets = Targets::Only(targets.collect());
         let since = Instant::now();
         self.claim.limit = limit.min(MOST_AT_ONCE);
+        // A clock that was set must not make us take over what runs here.
+        self.claim.held = self.bells.keys().copied().collect();
         let claimed = match self.tasks.store.claim(self.claim.clone()).await {
-            Ok(claimed) => claimed,
+            Ok(claimed) => {
+                self.tasks.trouble.claimed();
+                claimed
+            }
             Err(error) => {
+                self.tasks.trouble.cannot_claim(&error);
                 let cause: &dyn std::error::Error = &error;
                 let code = error.code().unwrap_or("MR0404");
                 tracing::warn!(target: "sterna::tasks", code, error = cause, "no work can be claimed");
@@ -110,6 +116,7 @@ impl Pool {
         let mut taken = 0;
         for claimed in claimed {
             taken += 1;
+            self.claim.after = Some(claimed.owner);
             let task = claimed.lease.task;
             let bell = Arc::new(Notify::new());
             self.bells.insert(task, Arc::clone(&bell));

@@ -1,13 +1,22 @@
-//! The readiness of the store: it answers.
+//! The readiness of the store: it answers, has room, and gives work.
 
 use std::sync::Arc;
 
-use sterna_store::{BlobId, Store};
+use sterna_http::{Check, Checking, Health};
+use sterna_store::{BlobId, Error};
 
-use crate::edge::{Check, Checking, Health};
+use super::Tasks;
 
-/// Looks for a blob that is not there, which every store does quickly.
-pub(crate) struct StoreReady(pub(crate) Arc<dyn Store>);
+/// Looks for a blob that is not there, which every store does quickly, and at
+/// what the workers met.
+pub(crate) struct StoreReady(pub(crate) Arc<Tasks>);
+
+impl StoreReady {
+    async fn look(tasks: &Tasks) -> Result<bool, Error> {
+        tasks.store.blob(BlobId::from_bytes([0; 16])).await?;
+        tasks.trouble.is_over(&*tasks.store).await
+    }
+}
 
 impl Check for StoreReady {
     fn name(&self) -> &'static str {
@@ -15,13 +24,16 @@ impl Check for StoreReady {
     }
 
     fn check(&self) -> Checking {
-        let store = Arc::clone(&self.0);
+        let tasks = Arc::clone(&self.0);
         Box::pin(async move {
-            match store.blob(BlobId::from_bytes([0; 16])).await {
-                Ok(_) => Health::passing(),
+            match Self::look(&tasks).await {
+                Ok(true) => Health::passing(),
+                // The workers have said why.
+                Ok(false) => Health::failing(),
                 Err(error) => {
                     let cause: &dyn std::error::Error = &error;
-                    tracing::warn!(target: "sterna::tasks", error = cause, "MR0404: the store does not answer");
+                    let code = error.code().unwrap_or("MR0404");
+                    tracing::warn!(target: "sterna::tasks", code, error = cause, "MR0404: the store does not answer");
                     Health::failing()
                 }
             }

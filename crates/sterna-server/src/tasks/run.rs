@@ -6,12 +6,12 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use sterna_flow::{Changes, Driver, Error, OpenQuestion, Outcome as Ending, PlugError, Remote};
+use sterna_flow::{BackendError, Changes, Driver, Error, OpenQuestion, Outcome as Ending, Remote};
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
 use sterna_protocol::tool::CallToolResult;
 use sterna_protocol::version::ProtocolVersion;
-use sterna_store::{Answer, Commit, Name, News, Outcome, Question, Rest, Rested};
+use sterna_store::{Answer, Commit, Name, Outcome, Passivated, Passivation, Question, TaskUpdate};
 use tokio::time::{Instant, Sleep};
 
 use super::desk::Desk;
@@ -21,7 +21,7 @@ use crate::call::Request;
 use crate::cx::CANNOT_ASK;
 use crate::failure::Failure;
 use crate::modern::finish_tool;
-use crate::rounds::{flow_now, gate};
+use crate::rounds::{gate, now};
 
 pub(super) type Running =
     Driver<'static, dyn Future<Output = Result<CallToolResult, Failure>> + Send>;
@@ -57,7 +57,7 @@ enum Turn {
     Ended(Ending<CallToolResult, Failure>),
     Idle,
     /// There may be news: the bell rang, or the last commit brought some.
-    News,
+    TaskUpdate,
     Renew,
     /// The server is going away, or has waited for long enough.
     Leave,
@@ -74,6 +74,8 @@ pub(super) struct Work {
     /// What the client is asked, as the store will know it.
     open: BTreeMap<String, Question>,
     leave_at: Option<Instant>,
+    /// How the handler ended while the store was being waited for.
+    ended: Option<Ending<CallToolResult, Failure>>,
 }
 
 impl Work {
@@ -94,6 +96,7 @@ impl Work {
             desk,
             open,
             leave_at: None,
+            ended: None,
         }
     }
 
@@ -108,7 +111,8 @@ impl Work {
             let turn = self.next(keeper).await;
             if let Some(mistake) = self.request.mistake() {
                 tracing::error!(target: "sterna::tasks", tool = self.tool, "MR0201: {mistake}");
-                return Ok(End::Finished(failed(&Failure::Internal)));
+                let mistake = format_args!("MR0201: {mistake}");
+                return Ok(End::Finished(failed(&self.job.core.mistaken(mistake))));
             }
             match turn {
                 Turn::Ended(ending) => return Ok(self.end(ending)),
@@ -122,7 +126,7 @@ impl Work {
                         return Ok(end);
                     }
                 }
-                Turn::News => match self.desk.take_news() {
+                Turn::TaskUpdate => match self.desk.take_news() {
                     Some(news) => self.hear(news),
                     None => self.ask_for_news(keeper).await?,
                 },
@@ -142,17 +146,24 @@ impl Work {
     /// Polls the handler until there is something to see to.
     async fn next(&mut self, keeper: &Keeper) -> Turn {
         let Self {
-            driver, desk, job, ..
+            driver,
+            desk,
+            job,
+            ended,
+            ..
         } = self;
         let leave_at = self.leave_at;
         let mut timer = pin!(None::<Sleep>);
         let turn = std::future::poll_fn(|cx| {
+            if let Some(ending) = ended.take() {
+                return Poll::Ready(Turn::Ended(ending));
+            }
             loop {
-                if let Poll::Ready(ending) = driver.poll(flow_now(), cx) {
+                if let Poll::Ready(ending) = driver.poll(now(), cx) {
                     return Poll::Ready(Turn::Ended(ending));
                 }
                 if desk.has_news() {
-                    return Poll::Ready(Turn::News);
+                    return Poll::Ready(Turn::TaskUpdate);
                 }
                 let changes = driver.changes();
                 if !changes.opened.is_empty() || !changes.withdrawn.is_empty() {
@@ -164,7 +175,7 @@ impl Work {
                 let Some(wake) = driver.next_wake() else {
                     return Poll::Pending;
                 };
-                timer.set(Some(tokio::time::sleep(flow_now().until(wake))));
+                timer.set(Some(tokio::time::sleep(wake - now())));
                 let over = timer.as_mut().as_pin_mut();
                 if !over.is_some_and(|timer| timer.poll(cx).is_ready()) {
                     return Poll::Pending;
@@ -181,19 +192,37 @@ impl Work {
             biased;
             turn = turn => turn,
             () = tokio::time::sleep_until(keeper.renew_at()) => Turn::Renew,
-            () = job.bell.notified() => Turn::News,
+            () = job.bell.notified() => Turn::TaskUpdate,
             () = leaving => Turn::Leave,
         }
     }
 
     async fn ask_for_news(&mut self, keeper: &mut Keeper) -> Result<(), Lost> {
-        if let Some(news) = keeper.renew().await? {
+        if let Some(news) = self.meanwhile(keeper.renew()).await? {
             self.hear(news);
         }
         Ok(())
     }
 
-    fn hear(&mut self, news: News) {
+    /// Waits for the store, and lets the handler go on meanwhile.
+    ///
+    /// The handler may have begun something that `said` has to wait for, such
+    /// as a commit that holds the row of this task.
+    async fn meanwhile<T>(&mut self, said: impl Future<Output = T>) -> T {
+        let Self { driver, ended, .. } = self;
+        let mut said = pin!(said);
+        std::future::poll_fn(|cx| {
+            if ended.is_none()
+                && let Poll::Ready(ending) = driver.poll(now(), cx)
+            {
+                *ended = Some(ending);
+            }
+            said.as_mut().poll(cx)
+        })
+        .await
+    }
+
+    fn hear(&mut self, news: TaskUpdate) {
         if news.status.is_final() {
             self.remote.cancel();
         }
@@ -201,7 +230,7 @@ impl Work {
     }
 
     fn hand_in(&mut self, answers: Vec<Answer>) {
-        let now = flow_now();
+        let now = now();
         for Answer { key, response, .. } in self.desk.unseen(answers) {
             self.open.remove(key.as_str());
             if !self.driver.answer(key.as_str(), response, now) {
@@ -230,7 +259,8 @@ impl Work {
         }
         // A handler that waits for nothing else is put away with its questions at once.
         if !self.driver.is_idle() {
-            let news = keeper.append(self.commit()).await?;
+            let commit = self.commit();
+            let news = self.meanwhile(keeper.append(commit)).await?;
             self.job.tasks.touched();
             self.hear(news);
         }
@@ -242,9 +272,9 @@ impl Work {
         let key = question.key.as_str();
         let envelope = self.request.posed().take(&question.request);
         let (Some(envelope), Ok(name)) = (envelope, Name::new(key)) else {
-            return Ok(None);
+            return Err(Failure::Internal);
         };
-        gate::check(&envelope.request)?;
+        gate::check(&self.job.core, &envelope.request)?;
         match gate::missing(self.request.capabilities(), &envelope.request) {
             None => {
                 let fingerprint = *question.fingerprint.as_bytes();
@@ -256,7 +286,7 @@ impl Work {
             }
             Some(_) if envelope.has_fallback => {
                 let cannot = Bytes::from_static(CANNOT_ASK);
-                self.driver.answer(key, cannot, flow_now());
+                self.driver.answer(key, cannot, now());
                 Ok(None)
             }
             missing => Ok(missing),
@@ -265,7 +295,7 @@ impl Work {
 
     /// Gives a task back that waits, so that it costs nothing meanwhile.
     async fn put_away(&mut self, keeper: &mut Keeper) -> Result<Option<End>, Lost> {
-        let wait = self.driver.next_wake().map(|wake| flow_now().until(wake));
+        let wait = self.driver.next_wake().map(|wake| wake - now());
         let linger = self.job.tasks.config.linger;
         let rest = match wait {
             Some(wait) if self.open.is_empty() && wait <= linger => {
@@ -276,11 +306,11 @@ impl Work {
                 self.linger(linger, keeper).await?;
                 return Ok(None);
             }
-            Some(wait) => Rest::For(wait),
-            None => Rest::ForAnswers,
+            Some(wait) => Passivation::For(wait),
+            None => Passivation::ForAnswers,
         };
         match keeper.rest(self.commit(), rest).await? {
-            Rested::Awake(news) => {
+            Passivated::Refused(news) => {
                 self.hear(news);
                 Ok(None)
             }
@@ -338,23 +368,24 @@ impl Work {
 
     fn stopped(&self, error: &Error) -> End {
         if let Error::Plug {
-            source: PlugError::FenceLost,
+            source: BackendError::FenceLost,
             ..
         } = error
         {
             // Nothing is written any more: giving the task back is refused, and that is fine.
             return End::Parked;
         }
-        // The text may hold what a panic said; it is for the log alone.
+        // The text may hold what a panic said; it is for the author alone.
         tracing::error!(target: "sterna::tasks", tool = self.tool, "{error}");
         match error {
             Error::Plug { .. } | Error::Transient { .. } => End::Retry,
+            Error::OtherAnswers { .. } => End::Finished(failed(&Failure::State)),
             Error::StateVersion { .. } => {
                 let why = "The task was begun by an earlier version of the server";
                 let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, why);
                 End::Finished(Outcome::Failed(json(&error)))
             }
-            _ => End::Finished(failed(&Failure::Internal)),
+            mistake => End::Finished(failed(&self.job.core.mistaken(mistake))),
         }
     }
 }

@@ -7,13 +7,12 @@ use sterna_protocol::tasks::{DetailedTask, Task as WireTask, TaskState, TaskStat
 use sterna_store::{Outcome, Question, Status, Summary, Task};
 
 use super::Tasks;
-use super::instants::iso;
 
 impl Tasks {
     /// What every message about a task says.
     pub(crate) fn head(&self, summary: &Summary) -> WireTask {
-        let mut task = WireTask::new(summary.id.to_string(), iso(summary.created_at));
-        task.last_updated_at = iso(summary.updated_at);
+        let mut task = WireTask::new(summary.id.to_string(), format!("{:.3}", summary.created_at));
+        task.last_updated_at = format!("{:.3}", summary.updated_at);
         task.status = match summary.status {
             Status::Working => TaskStatus::Working,
             Status::InputRequired => TaskStatus::InputRequired,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sterna_protocol::meta::RequestMeta;
 
-use crate::auth::{Caller, Principal, Scopes};
+use sterna_http::auth::{Caller, Principal, Scopes};
 
 /// Everything that a worker needs besides the journal.
 #[derive(Debug, Serialize, Deserialize)]

@@ -1,21 +1,22 @@
 //! Tasks that a listener wants to hear of.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hasher};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use sterna_http::auth::Caller;
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::meta::NotificationMeta;
 use sterna_protocol::tasks::TaskStatusNotificationParams;
-use sterna_store::{Principal, Task, TaskId};
+use sterna_store::{Cursor, Error, Owner, Page, Summary, TaskId, UnixMillis};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::Tasks;
 use super::failing::store_failed;
-use crate::auth::Caller;
 use crate::changes::event;
 use crate::failure::Failure;
 
@@ -23,20 +24,33 @@ use crate::failure::Failure;
 ///
 /// Polled by the stream itself. It looks at the store as often as clients are
 /// asked to, and at once when this instance has changed something.
-pub(crate) struct Watch {
-    looking: Pin<Box<dyn Future<Output = Watching> + Send>>,
-    events: VecDeque<Bytes>,
-}
+///
+/// A task may be megabytes of questions, and a hundred of them may be watched
+/// by each listener. So only summaries are kept and compared, a task is read
+/// whole when its summary has changed, and the next one is looked at when the
+/// connection has taken the last notification.
+pub(crate) struct Watch(Pin<Box<dyn Future<Output = (Watching, Bytes)> + Send>>);
 
 struct Watching {
     tasks: Arc<Tasks>,
-    owner: Principal,
+    owner: Owner,
     subscription: RequestId,
     /// What was last told of each task that has not ended.
-    told: HashMap<TaskId, Option<Task>>,
+    told: HashMap<TaskId, Option<Told>>,
+    /// Those that have not been looked at since the last pause.
+    due: VecDeque<TaskId>,
     changed: watch::Receiver<u64>,
-    events: VecDeque<Bytes>,
     looked_at: Instant,
+}
+
+/// What a listener was last told of a task.
+struct Told {
+    summary: Summary,
+    /// Of the whole task.
+    digest: u64,
+    /// Whether the task was read whole again since. Summaries have a time in
+    /// milliseconds, so a second change within one is seen only by that.
+    is_settled: bool,
 }
 
 impl Tasks {
@@ -62,72 +76,103 @@ impl Tasks {
             tasks: Arc::clone(self),
             owner,
             subscription,
+            due: told.keys().copied().collect(),
             told,
             changed: self.changed.subscribe(),
-            events: VecDeque::new(),
             looked_at: Instant::now(),
         };
-        let watch = Watch {
-            looking: Box::pin(watching.look()),
-            events: VecDeque::new(),
+        Ok((agreed, Watch(Box::pin(watching.next()))))
+    }
+
+    /// What lists show of a task, without opening it; `None` if it is gone.
+    async fn summary(
+        &self,
+        owner: Owner,
+        id: TaskId,
+        created_at: UnixMillis,
+    ) -> Result<Option<Summary>, Error> {
+        // The place in the list right before it.
+        let number = u128::from_be_bytes(*id.as_bytes());
+        let before = match number.checked_sub(1) {
+            Some(before) => Cursor::new(created_at, TaskId::from_bytes(before.to_be_bytes())),
+            None => {
+                let earlier = UnixMillis::new(created_at.get() - 1);
+                Cursor::new(earlier, TaskId::from_bytes([0xff; 16]))
+            }
         };
-        Ok((agreed, watch))
+        let listed = self.store.list(owner, Page::after(before, 1)).await?;
+        Ok(listed.tasks.into_iter().find(|task| task.id == id))
     }
 }
 
 impl Watch {
     /// The next notification. Never the last: the stream ends otherwise.
     pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Bytes> {
-        loop {
-            if let Some(event) = self.events.pop_front() {
-                return Poll::Ready(event);
-            }
-            let Poll::Ready(mut watching) = self.looking.as_mut().poll(cx) else {
-                return Poll::Pending;
-            };
-            self.events = std::mem::take(&mut watching.events);
-            self.looking = Box::pin(watching.wait());
-        }
+        let (watching, event) = ready!(self.0.as_mut().poll(cx));
+        self.0 = Box::pin(watching.next());
+        Poll::Ready(event)
     }
 }
 
 impl Watching {
-    /// Waits until there may be something to tell, then looks.
-    async fn wait(mut self) -> Self {
-        if self.told.is_empty() {
-            return std::future::pending().await;
+    /// Waits until there is something to tell of a task that is not as it was
+    /// (TASK-S27).
+    async fn next(mut self) -> (Self, Bytes) {
+        loop {
+            while let Some(id) = self.due.pop_front() {
+                if let Some(event) = self.look_at(id).await {
+                    return (self, event);
+                }
+            }
+            if self.told.is_empty() {
+                return std::future::pending().await;
+            }
+            self.tasks.pause(self.looked_at, &mut self.changed).await;
+            self.looked_at = Instant::now();
+            self.due = self.told.keys().copied().collect();
         }
-        self.tasks.pause(self.looked_at, &mut self.changed).await;
-        self.look().await
     }
 
-    /// Tells of every task that is not as it was (TASK-S27).
-    async fn look(mut self) -> Self {
-        self.looked_at = Instant::now();
-        let ids: Vec<TaskId> = self.told.keys().copied().collect();
-        for id in ids {
+    async fn look_at(&mut self, id: TaskId) -> Option<Bytes> {
+        let told = self.told.get(&id)?.as_ref();
+        if let Some(told) = told.filter(|told| told.is_settled) {
+            let created_at = told.summary.created_at;
             // A store that fails is asked again; nothing is lost by that.
-            let Ok(found) = self.tasks.store.read(self.owner, id).await else {
-                continue;
-            };
-            let Some(task) = found else {
-                self.told.remove(&id);
-                continue;
-            };
-            if self.told.get(&id) == Some(&Some(task.clone())) {
-                continue;
-            }
-            let mut params = TaskStatusNotificationParams::new(self.tasks.detailed(&task));
-            params.meta = Some(NotificationMeta::on(self.subscription.clone()));
-            self.events
-                .push_back(event("notifications/tasks", &params).into());
-            if task.summary.status.is_final() {
-                self.told.remove(&id);
-            } else {
-                self.told.insert(id, Some(task));
+            match self.tasks.summary(self.owner, id, created_at).await.ok()? {
+                Some(summary) if summary == told.summary => return None,
+                Some(_) => {}
+                None => {
+                    self.told.remove(&id);
+                    return None;
+                }
             }
         }
-        self
+        let Some(task) = self.tasks.store.read(self.owner, id).await.ok()? else {
+            self.told.remove(&id);
+            return None;
+        };
+        let mut params = TaskStatusNotificationParams::new(self.tasks.detailed(&task));
+        params.meta = Some(NotificationMeta::on(self.subscription.clone()));
+        let event = event("notifications/tasks", &params);
+        if task.summary.status.is_final() {
+            self.told.remove(&id);
+            return Some(event.into());
+        }
+        let mut hasher = DefaultHasher::new();
+        hasher.write(&event);
+        let digest = hasher.finish();
+        let before = self.told.get(&id).and_then(Option::as_ref);
+        let is_settled = before.is_some_and(|before| before.digest == digest);
+        let summary = task.summary;
+        self.told.insert(
+            id,
+            Some(Told {
+                summary,
+                digest,
+                is_settled,
+            }),
+        );
+        (!is_settled).then(|| event.into())
     }
 }
 

@@ -47,9 +47,15 @@ pub(crate) fn wish(
     let task = sent.get("task").filter(|_| core.sep2322_tasks);
     let wish = match task {
         Some(task) if !declared => {
-            let task: TaskMetadata = task.decode().map_err(|_| Failure::Params("task"))?;
+            let task: TaskMetadata = task.decode().map_err(|_| {
+                Failure::params(
+                    "`task` must be an object whose `ttl`, if it has one, is in milliseconds",
+                )
+            })?;
             if mode == TaskMode::Never {
-                return Err(Failure::AsTask("The tool does not run as a task"));
+                return Err(Failure::AsTask(
+                    "The tool does not run as a task; call it without `task`",
+                ));
             }
             Some(Wish {
                 dialect: Dialect::Proposal,

@@ -1,12 +1,12 @@
-//! What the server counts, besides what the edge does.
+//! Metrics of the MCP server.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
+use sterna_http::{Counter, Histogram, Registry};
 use sterna_protocol::methods::ClientMethod;
 use sterna_seal::OpenError;
 
-use crate::edge::{Counter, Histogram, Registry};
 use crate::offer::{Extensions, Offers};
 
 /// The numbers of a server, made when it is built: counting a plain call looks

@@ -5,12 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
+use sterna_http::{Admission, Histogram, clock};
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::version::ProtocolVersion;
 use tracing::{Instrument, Level, Span, field};
 
 use crate::core::Core;
-use crate::edge::{Histogram, Pass, clock};
 
 /// A request from its admission to its answer: a span, and a duration.
 ///
@@ -39,7 +39,7 @@ pub(crate) enum Ended {
 impl Operation {
     pub(crate) fn begin(
         core: &Arc<Core>,
-        pass: &Pass,
+        admission: &Admission,
         method: impl Into<Cow<'static, str>>,
         target: Option<&str>,
         id: &RequestId,
@@ -59,7 +59,7 @@ impl Operation {
             gen_ai.operation.name = field::Empty,
             gen_ai.tool.name = field::Empty,
             gen_ai.prompt.name = field::Empty,
-            network.transport = pass.transport(),
+            network.transport = admission.transport(),
             error.type = field::Empty,
             rpc.response.status_code = field::Empty,
             sterna.flow.id = field::Empty,

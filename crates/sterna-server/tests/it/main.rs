@@ -1,25 +1,9 @@
-//! The edge and its guards over real sockets, and MCP behind it.
+//! MCP servers over real sockets and streams.
 #![cfg(test)]
 
-mod desk;
-mod issuer;
-mod wire;
-
 mod allocations;
-mod guards;
-mod http2;
-mod keys;
+mod key_files;
 mod legacy;
-mod limits;
 mod mcp;
-mod mounted;
-mod oauth;
-mod parallel;
-mod probes;
-mod routes;
-mod shutdown;
-mod slow;
-mod smuggling;
 mod stdio;
-mod streams;
 mod telemetry;

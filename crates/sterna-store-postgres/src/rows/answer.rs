@@ -1,6 +1,6 @@
 //! A client answers.
 
-use sterna_store::{Answer, Answered, Principal, TaskId};
+use sterna_store::{Answer, Answered, Owner, TaskId};
 
 use super::codec::count;
 use super::head::{Head, lock};
@@ -11,7 +11,7 @@ use crate::statement::Statement;
 
 /// Answers questions of a task, and tells everybody who listens.
 pub(crate) struct Tell {
-    pub(crate) caller: Principal,
+    pub(crate) caller: Owner,
     pub(crate) task: TaskId,
     pub(crate) answers: Vec<Answer>,
     pub(crate) channel: String,

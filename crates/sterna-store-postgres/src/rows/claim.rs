@@ -1,65 +1,191 @@
 //! Workers find work and keep it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use sterna_store::{Claim, Claimed, Entry, Error, Lease, Name, News, Targets, TaskId, UnixMillis};
+use bytes::Bytes;
+use sterna_store::machine::turns;
+use sterna_store::{
+    Answer, Asked, Claim, Claimed, Entry, Error, Lease, Name, Owner, Targets, TaskId, TaskUpdate,
+    UnixMillis,
+};
 use tokio_postgres::Row;
 
-use super::codec::{array, bytes, name};
+use super::codec::{array, bytes, get, name};
+use super::damage::Damage;
 use super::head::{Head, lock};
 use super::{Operation, inbox, now};
 use crate::error::{Failure, damaged, gone};
 use crate::session::Session;
 use crate::statement::Statement;
 
+/// Gives tasks to a worker, and sets those aside that cannot be read.
 impl Operation for Claim {
-    type Output = Vec<Claimed>;
+    type Output = (Vec<Claimed>, Vec<Damage>);
 
-    async fn run(&self, session: &Session<'_>) -> Result<Vec<Claimed>, Failure> {
-        let rows = session.begin([due(self)]).await?;
-        let mut heads = Vec::new();
+    async fn run(&self, session: &Session<'_>) -> Result<Self::Output, Failure> {
+        let (mut heads, mut damages) = (Vec::new(), Vec::new());
+        let chosen = choose(session, self, &mut damages).await?;
+        if chosen.is_empty() && damages.is_empty() {
+            return Ok((Vec::new(), damages));
+        }
+        let rows = session.begin([lock_due(&chosen, self.limit)]).await?;
         for row in rows.iter().flatten() {
-            let mut head = Head::from_row(row)?;
-            head.control.claim(head.now, self.length);
-            heads.push(head);
+            match Head::from_row(row) {
+                Ok(mut head) => {
+                    head.control.claim(head.now, self.length);
+                    heads.push(head);
+                }
+                Err(error) => damages.push(Damage::of(row, error)),
+            }
         }
         if heads.is_empty() {
-            session.commit([]).await?;
-            return Ok(Vec::new());
+            session.commit(Damage::set_aside(&damages)).await?;
+            return Ok((Vec::new(), damages));
         }
         let ids: Vec<_> = heads.iter().map(|head| head.id).collect();
+        let taken = [
+            take(&heads, &self.worker),
+            requests(&ids),
+            journals(&ids),
+            questions(&ids),
+            answers(&ids),
+        ];
         let rows = session
-            .commit([
-                take(&heads, &self.worker),
-                requests(&ids),
-                journals(&ids),
-                questions(&ids),
-                answers(&ids),
-            ])
+            .commit(taken.into_iter().chain(Damage::set_aside(&damages)))
             .await?;
-        open(&heads, &rows)
+        let mut claimed = Vec::with_capacity(heads.len());
+        let mut unread = Vec::new();
+        let mut parts = Parts::new(&rows)?;
+        for head in &heads {
+            match parts.open(head) {
+                Ok(opened) => claimed.push(opened),
+                Err(error) => unread.push(Damage::new(head.id.as_bytes().to_vec(), error)),
+            }
+        }
+        if let Some(statement) = Damage::set_aside(&unread) {
+            session.run(statement).await?;
+        }
+        damages.extend(unread);
+        Ok((claimed, damages))
     }
 }
 
-/// The tasks that want a worker, longest waiting first, without those that
-/// somebody else is about to take.
-fn due(claim: &Claim) -> Statement<'_> {
-    let targets = match &claim.targets {
-        Targets::Only(targets) => Some(targets.iter().map(Name::as_str).collect::<Vec<_>>()),
-        _ => None,
-    };
+/// The ids of tasks that want a worker, in the order in which they get one:
+/// owner by owner in turn, those of an owner longest waiting first. Nothing is
+/// locked yet, so there are more than are wanted.
+///
+/// Usually all tasks that are due are among the oldest. If there are more, those
+/// of one owner may hide the others, so the owners whose turn is next are looked
+/// at besides.
+async fn choose(
+    session: &Session<'_>,
+    claim: &Claim,
+    damages: &mut Vec<Damage>,
+) -> Result<Vec<Vec<u8>>, Failure> {
+    if claim.limit == 0 {
+        return Ok(Vec::new());
+    }
+    let mut rows = session.run(oldest(claim)).await?;
+    if rows.len() >= WINDOW {
+        rows.extend(session.run(next_owners(claim)).await?);
+    }
+    let (mut due, mut seen) = (Vec::new(), BTreeSet::new());
+    for row in &rows {
+        let id: &[u8] = get(row, "id")?;
+        if seen.insert(id) {
+            match array(row, "principal") {
+                Ok(owner) => due.push((Owner::from_digest(owner), id.to_vec())),
+                Err(error) => damages.push(Damage::of(row, error)),
+            }
+        }
+    }
+    let turns = turns(due, claim.after, u32::MAX);
+    Ok(turns.into_iter().map(|(_, id)| id).collect())
+}
+
+/// The tasks that have waited longest.
+fn oldest(claim: &Claim) -> Statement<'_> {
+    Statement::new(concat!(
+        "SELECT id, principal FROM @task
+         WHERE due_at <= ",
+        now!(),
+        " AND ($1::text[] IS NULL OR target = ANY ($1)) AND id <> ALL ($3)
+         ORDER BY due_at LIMIT greatest($2, 64)"
+    ))
+    .with(targets(claim))
+    .with(i64::from(claim.limit))
+    .with(held(claim))
+}
+
+/// The longest waiting tasks of the owners that follow the one that had the
+/// last turn, as many owners as tasks are wanted. Each is found by one look into
+/// the index of turns.
+fn next_owners(claim: &Claim) -> Statement<'_> {
+    let after = claim
+        .after
+        .as_ref()
+        .map_or(&[][..], |after| after.as_bytes());
+    Statement::new(concat!(
+        "WITH RECURSIVE owner (principal, first, number) AS (
+            SELECT $4::bytea, NULL::bytea, 0::bigint
+            UNION ALL
+            SELECT next.principal, coalesce(first, next.principal), number + 1
+            FROM owner CROSS JOIN LATERAL (SELECT coalesce(
+                (SELECT task.principal FROM @task AS task
+                 WHERE task.principal > owner.principal AND due_at <= ",
+        now!(),
+        "         AND ($1::text[] IS NULL OR target = ANY ($1)) AND id <> ALL ($3)
+                 ORDER BY task.principal, due_at LIMIT 1),
+                (SELECT task.principal FROM @task AS task
+                 WHERE due_at <= ",
+        now!(),
+        "         AND ($1::text[] IS NULL OR target = ANY ($1)) AND id <> ALL ($3)
+                 ORDER BY task.principal, due_at LIMIT 1)
+            ) AS principal) AS next
+            WHERE number < least($2, 32) AND next.principal IS DISTINCT FROM first
+         )
+         SELECT due.* FROM (SELECT DISTINCT principal FROM owner WHERE number > 0) AS turn
+         CROSS JOIN LATERAL (
+            SELECT id, principal FROM @task AS task
+            WHERE task.principal = turn.principal AND due_at <= ",
+        now!(),
+        "    AND ($1::text[] IS NULL OR target = ANY ($1)) AND id <> ALL ($3)
+            ORDER BY due_at LIMIT $2
+         ) AS due"
+    ))
+    .with(targets(claim))
+    .with(i64::from(claim.limit))
+    .with(held(claim))
+    .with(after)
+}
+
+/// The first of `ids` that are still due, without those that another worker is
+/// about to take.
+fn lock_due(ids: &[Vec<u8>], limit: u32) -> Statement<'_> {
+    let ids: Vec<_> = ids.iter().map(Vec::as_slice).collect();
     Statement::new(concat!(
         "SELECT task.*, ",
         now!(),
         " AS now FROM @task AS task
-         WHERE due_at <= ",
+         WHERE id = ANY ($1) AND due_at <= ",
         now!(),
-        " AND ($1::text[] IS NULL OR target = ANY ($1))
-         ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED"
+        " ORDER BY array_position($1, id) LIMIT $2 FOR UPDATE SKIP LOCKED"
     ))
-    .with(targets)
-    .with(i64::from(claim.limit))
+    .with(ids)
+    .with(i64::from(limit))
+}
+
+fn targets(claim: &Claim) -> Option<Vec<&str>> {
+    match &claim.targets {
+        Targets::Only(targets) => Some(targets.iter().map(Name::as_str).collect()),
+        _ => None,
+    }
+}
+
+fn held(claim: &Claim) -> Vec<&[u8]> {
+    let held = claim.held.iter();
+    held.map(|id| id.as_bytes().as_slice()).collect()
 }
 
 fn take<'a>(heads: &'a [Head], worker: &'a Name) -> Statement<'a> {
@@ -127,42 +253,60 @@ fn of_tasks<'a>(sql: &'static str, ids: &'a [TaskId]) -> Statement<'a> {
     Statement::new(sql).with(ids)
 }
 
-/// Everything a worker needs to go on, from what [`take`] and the statements
-/// after it brought.
-fn open(heads: &[Head], rows: &[Vec<Row>]) -> Result<Vec<Claimed>, Failure> {
-    let [_, requests, journals, questions, answers, ..] = rows else {
-        return Err(damaged("a statement of the store brought nothing").into());
-    };
-    let mut requests = by_task(requests, |row| bytes(row, "request"))?;
-    let mut journals = by_task(journals, |row| {
-        Ok(Entry::new(name(row, "key")?, bytes(row, "value")?))
-    })?;
-    let mut questions = by_task(questions, inbox::asked)?;
-    let mut answers = by_task(answers, inbox::answer)?;
-    let mut claimed = Vec::with_capacity(heads.len());
-    for head in heads {
-        let lost = || damaged("a task in the database has lost its request");
-        let request = requests.remove(&head.id).and_then(|mut found| found.pop());
-        let lease = Lease::new(head.id, head.control.fence);
-        let request = request.ok_or_else(lost)?;
-        let mut opened = Claimed::new(lease, head.summary(), head.flow, request);
-        opened.journal = journals.remove(&head.id).unwrap_or_default();
-        opened.asked = questions.remove(&head.id).unwrap_or_default();
-        opened.answers = answers.remove(&head.id).unwrap_or_default();
-        opened.attempt = head.control.attempts;
-        claimed.push(opened);
-    }
-    Ok(claimed)
+/// What [`take`] and the statements after it brought, task by task.
+struct Parts {
+    requests: ByTask<Bytes>,
+    journals: ByTask<Entry>,
+    questions: ByTask<Asked>,
+    answers: ByTask<Answer>,
 }
 
-fn by_task<T>(
-    rows: &[Row],
-    read: impl Fn(&Row) -> Result<T, Error>,
-) -> Result<BTreeMap<TaskId, Vec<T>>, Error> {
-    let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
+impl Parts {
+    fn new(rows: &[Vec<Row>]) -> Result<Self, Failure> {
+        let [_, requests, journals, questions, answers, ..] = rows else {
+            return Err(damaged("a statement of the store brought nothing").into());
+        };
+        Ok(Self {
+            requests: by_task(requests, |row| bytes(row, "request"))?,
+            journals: by_task(journals, |row| {
+                Ok(Entry::new(name(row, "key")?, bytes(row, "value")?))
+            })?,
+            questions: by_task(questions, inbox::asked)?,
+            answers: by_task(answers, inbox::answer)?,
+        })
+    }
+
+    /// Everything a worker needs to go on with a task.
+    fn open(&mut self, head: &Head) -> Result<Claimed, Error> {
+        let lost = || damaged("a task in the database has lost its request");
+        let request = part(&mut self.requests, head.id)?.pop().ok_or_else(lost)?;
+        let lease = Lease::new(head.id, head.control.fence);
+        let mut opened = Claimed::new(lease, head.summary(), head.principal, head.flow, request);
+        opened.journal = part(&mut self.journals, head.id)?;
+        opened.asked = part(&mut self.questions, head.id)?;
+        opened.answers = part(&mut self.answers, head.id)?;
+        opened.attempt = head.control.attempts;
+        Ok(opened)
+    }
+}
+
+/// What belongs to each task, or why that of one cannot be read.
+type ByTask<T> = BTreeMap<TaskId, Result<Vec<T>, Error>>;
+
+fn part<T>(parts: &mut ByTask<T>, id: TaskId) -> Result<Vec<T>, Error> {
+    parts.remove(&id).unwrap_or_else(|| Ok(Vec::new()))
+}
+
+fn by_task<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T, Error>) -> Result<ByTask<T>, Error> {
+    let mut found: ByTask<T> = BTreeMap::new();
     for row in rows {
         let id = TaskId::from_bytes(array(row, "task")?);
-        found.entry(id).or_default().push(read(row)?);
+        let part = found.entry(id).or_insert_with(|| Ok(Vec::new()));
+        match (&mut *part, read(row)) {
+            (Ok(read), Ok(one)) => read.push(one),
+            (_, Err(error)) => *part = Err(error),
+            (Err(_), Ok(_)) => {}
+        }
     }
     Ok(found)
 }
@@ -174,9 +318,9 @@ pub(crate) struct Renew {
 }
 
 impl Operation for Renew {
-    type Output = News;
+    type Output = TaskUpdate;
 
-    async fn run(&self, session: &Session<'_>) -> Result<News, Failure> {
+    async fn run(&self, session: &Session<'_>) -> Result<TaskUpdate, Failure> {
         let rows = session.begin([lock(&self.lease.task)]).await?;
         let mut head = Head::first(&rows[0])?.ok_or_else(gone)?;
         head.control
@@ -184,6 +328,12 @@ impl Operation for Renew {
         let rows = session
             .commit([head.save(), inbox::select_unread(&head.id)])
             .await?;
-        Ok(News::new(head.control.status, inbox::unread(&rows[1])?))
+        Ok(TaskUpdate::new(
+            head.control.status,
+            inbox::unread(&rows[1])?,
+        ))
     }
 }
+
+/// So many tasks that have waited longest are looked at, at least.
+const WINDOW: usize = 64;

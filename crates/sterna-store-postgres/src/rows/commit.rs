@@ -1,7 +1,9 @@
 //! A worker writes progress and gives the task back.
 
 use sterna_store::machine::{Changes, Known};
-use sterna_store::{Commit, Lease, Name, News, Phase, Question, Rest, Rested, TaskId};
+use sterna_store::{
+    Commit, Lease, Name, Passivated, Passivation, Phase, Question, TaskId, TaskUpdate,
+};
 use tokio_postgres::Row;
 
 use super::codec::{bytes, name};
@@ -19,9 +21,9 @@ pub(crate) struct Append {
 }
 
 impl Operation for Append {
-    type Output = News;
+    type Output = TaskUpdate;
 
-    async fn run(&self, session: &Session<'_>) -> Result<News, Failure> {
+    async fn run(&self, session: &Session<'_>) -> Result<TaskUpdate, Failure> {
         let (mut head, known) = read(session, self.lease, &self.commit).await?;
         let before = head.control.entries;
         let changes = head
@@ -38,13 +40,13 @@ impl Operation for Append {
 pub(crate) struct Passivate {
     pub(crate) lease: Lease,
     pub(crate) commit: Commit,
-    pub(crate) rest: Rest,
+    pub(crate) rest: Passivation,
 }
 
 impl Operation for Passivate {
-    type Output = Rested;
+    type Output = Passivated;
 
-    async fn run(&self, session: &Session<'_>) -> Result<Rested, Failure> {
+    async fn run(&self, session: &Session<'_>) -> Result<Passivated, Failure> {
         let (mut head, known) = read(session, self.lease, &self.commit).await?;
         let before = head.control.entries;
         let changes = head
@@ -56,9 +58,9 @@ impl Operation for Passivate {
         statements.extend([head.save(), inbox::select_unread(&head.id)]);
         let rows = session.commit(statements).await?;
         if parked {
-            Ok(Rested::Parked)
+            Ok(Passivated::Parked)
         } else {
-            Ok(Rested::Awake(news(&head, &rows)?))
+            Ok(Passivated::Refused(news(&head, &rows)?))
         }
     }
 }
@@ -168,7 +170,10 @@ fn set_phase<'a>(id: &'a TaskId, keys: Vec<&'a str>, phase: Phase) -> Option<Sta
 
 /// The news, from the rows of a transaction whose last statement before the
 /// commit selected the answers.
-fn news(head: &Head, rows: &[Vec<Row>]) -> Result<News, Failure> {
+fn news(head: &Head, rows: &[Vec<Row>]) -> Result<TaskUpdate, Failure> {
     let answers = rows.iter().rev().nth(1).map_or(&[][..], Vec::as_slice);
-    Ok(News::new(head.control.status, inbox::unread(answers)?))
+    Ok(TaskUpdate::new(
+        head.control.status,
+        inbox::unread(answers)?,
+    ))
 }

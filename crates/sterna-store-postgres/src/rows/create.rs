@@ -1,10 +1,10 @@
 //! A task begins.
 
-use sterna_store::machine::{Control, opening};
+use sterna_store::machine::{Control, opening, over_quota};
 use sterna_store::{Entry, Error, ErrorKind, NewTask, Note, Summary, TaskId, UnixMillis};
 use tokio_postgres::Row;
 
-use super::codec::{count, maybe_time, time};
+use super::codec::{count, maybe_time, number, time};
 use super::head::{Head, lock};
 use super::{Operation, now};
 use crate::error::Failure;
@@ -26,11 +26,33 @@ impl Operation for NewTask {
                 Some(_) => {
                     return Err(Error::new(ErrorKind::Conflict, "the task id is taken").into());
                 }
-                // It was swept between the two statements.
-                None => {}
+                None => {
+                    if let Some(quota) = self.quota
+                        && has(session, self, quota).await?
+                    {
+                        return Err(over_quota(quota).into());
+                    }
+                    // It was swept between the two statements, or a task of its
+                    // owner has ended.
+                }
             }
         }
     }
+}
+
+/// Whether the owner of `task` has `quota` unfinished tasks.
+async fn has(session: &Session<'_>, task: &NewTask, quota: u32) -> Result<bool, Failure> {
+    let statement = Statement::new(
+        "SELECT count(*) AS found FROM (
+            SELECT 1 FROM @task
+            WHERE principal = $1 AND status IN ('working', 'input_required') LIMIT $2
+         ) AS unfinished",
+    )
+    .with(task.principal.as_bytes().as_slice())
+    .with(i64::from(quota));
+    let rows = session.run(statement).await?;
+    let found = rows.first().map_or(Ok(0), |row| number(row, "found"))?;
+    Ok(found >= quota)
 }
 
 fn created(task: &NewTask, row: &Row) -> Result<Summary, Error> {
@@ -53,6 +75,12 @@ fn insert<'a>(task: &'a NewTask, journal: &[&'a Entry]) -> Statement<'a> {
             INSERT INTO @task
             SELECT $1, $2, $3, $4, $5, $6, now, now, now + $7, 0, NULL, now, 0, $8, 0, 0, 0
             FROM clock
+            WHERE $12::bigint IS NULL OR $12 > (
+                SELECT count(*) FROM (
+                    SELECT 1 FROM @task
+                    WHERE principal = $2 AND status IN ('working', 'input_required') LIMIT $12
+                ) AS unfinished
+            )
             ON CONFLICT (id) DO NOTHING
             RETURNING id, created_at, expires_at
          ), carried AS (
@@ -75,6 +103,7 @@ fn insert<'a>(task: &'a NewTask, journal: &[&'a Entry]) -> Statement<'a> {
     .with(&task.request[..])
     .with(keys)
     .with(values)
+    .with(task.quota.map(i64::from))
 }
 
 /// Appends to a journal that has `before` entries.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use sterna_store::machine::{EffectRecord, not_yours};
-use sterna_store::{Claimant, Effect, Error, OnceClaim, UnixMillis};
+use sterna_store::{Claimant, Effect, EffectClaim, Error, OnceClaim, UnixMillis};
 use tokio_postgres::Row;
 
 use super::codec::{array, count, maybe_bytes, time};
@@ -16,8 +16,7 @@ use crate::statement::Statement;
 /// Claims the right to run an effect.
 pub(crate) struct ClaimOnce {
     pub(crate) effect: Effect,
-    pub(crate) claimant: Claimant,
-    pub(crate) ttl: Duration,
+    pub(crate) claim: EffectClaim,
 }
 
 impl Operation for ClaimOnce {
@@ -31,9 +30,9 @@ impl Operation for ClaimOnce {
             }
             let rows = session.run(select(&self.effect)).await?;
             if let Some((record, now)) = record(&rows)?
-                && let Some(claim) = record.claim(self.claimant, now)
+                && let Some(claimed) = record.claim(self.claim.claimant, now)
             {
-                return Ok(claim);
+                return Ok(claimed);
             }
             // It expired or was swept between the two statements.
         }
@@ -44,19 +43,21 @@ impl ClaimOnce {
     fn insert(&self) -> Statement<'_> {
         Statement::new(concat!(
             "INSERT INTO @effect AS effect
-             SELECT $1, $2, $3, now, now + $4, NULL FROM (SELECT ",
+                 (flow, key, claimant, claimed_at, expires_at, answers)
+             SELECT $1, $2, $3, now, now + $4, $5 FROM (SELECT ",
             now!(),
             " AS now) AS clock
              ON CONFLICT (flow, key) DO UPDATE
              SET claimant = excluded.claimant, claimed_at = excluded.claimed_at,
-                 expires_at = excluded.expires_at, result = NULL
+                 expires_at = excluded.expires_at, answers = excluded.answers, result = NULL
              WHERE effect.expires_at <= excluded.claimed_at
              RETURNING 1"
         ))
         .with(self.effect.flow.as_bytes().as_slice())
         .with(self.effect.key.as_str())
-        .with(self.claimant.as_bytes().as_slice())
-        .with(UnixMillis::span(self.ttl))
+        .with(self.claim.claimant.as_bytes().as_slice())
+        .with(UnixMillis::span(self.claim.ttl))
+        .with(&self.claim.answers[..])
     }
 }
 
@@ -110,7 +111,9 @@ fn record(rows: &[Row]) -> Result<Option<(EffectRecord, UnixMillis)>, Error> {
         return Ok(None);
     };
     let claimant = Claimant::from_bytes(array(row, "claimant")?);
-    let mut record = EffectRecord::won(claimant, Duration::ZERO, time(row, "claimed_at")?);
+    let mut claim = EffectClaim::new(claimant, Duration::ZERO);
+    claim.answers = maybe_bytes(row, "answers")?.unwrap_or_default();
+    let mut record = EffectRecord::won(claim, time(row, "claimed_at")?);
     record.expires_at = time(row, "expires_at")?;
     record.result = maybe_bytes(row, "result")?;
     Ok(Some((record, time(row, "now")?)))

@@ -1,9 +1,10 @@
 //! Tasks end and go.
 
-use sterna_store::{Event, Lease, Outcome, Principal, Status, Sweep, Swept, TaskId, UnixMillis};
+use sterna_store::{Event, Lease, Outcome, Owner, Status, Sweep, Swept, TaskId, UnixMillis};
 
 use super::answer::notify;
 use super::codec::count;
+use super::damage::Damage;
 use super::head::{Head, lock};
 use super::{Operation, now};
 use crate::error::{Failure, gone};
@@ -12,7 +13,7 @@ use crate::statement::Statement;
 
 /// Cancels a task, and tells everybody who listens.
 pub(crate) struct Cancel {
-    pub(crate) caller: Principal,
+    pub(crate) caller: Owner,
     pub(crate) task: TaskId,
     pub(crate) channel: String,
 }
@@ -71,18 +72,22 @@ fn write_outcome<'a>(id: &'a TaskId, outcome: &'a [u8]) -> Statement<'a> {
 }
 
 impl Operation for Sweep {
-    type Output = Swept;
+    type Output = (Swept, Vec<Damage>);
 
-    async fn run(&self, session: &Session<'_>) -> Result<Swept, Failure> {
+    async fn run(&self, session: &Session<'_>) -> Result<Self::Output, Failure> {
         let rows = session.begin([expired(self.limit)]).await?;
-        let mut late = Vec::new();
+        let (mut late, mut damages) = (Vec::new(), Vec::new());
         for row in rows.iter().flatten() {
-            let mut head = Head::from_row(row)?;
-            head.control.end(Event::Failed, head.now);
-            head.updated_at = head.now;
-            late.push(head);
+            match Head::from_row(row) {
+                Ok(mut head) => {
+                    head.control.end(Event::Failed, head.now);
+                    head.updated_at = head.now;
+                    late.push(head);
+                }
+                Err(error) => damages.push(Damage::of(row, error)),
+            }
         }
-        let mut statements = Vec::new();
+        let mut statements: Vec<_> = Damage::set_aside(&damages).into_iter().collect();
         for head in &late {
             statements.extend([write_outcome(&head.id, &self.error), head.save()]);
         }
@@ -90,7 +95,8 @@ impl Operation for Sweep {
         let rows = session.commit(statements).await?;
         // The last statement before the commit deleted.
         let deleted = rows.iter().rev().nth(1).map_or(0, Vec::len);
-        Ok(Swept::new(count(late.len()), count(deleted)))
+        let expired = count(late.len() + damages.len());
+        Ok((Swept::new(expired, count(deleted)), damages))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The row of a task.
 
 use sterna_store::machine::Control;
-use sterna_store::{Error, Fence, FlowId, Name, Note, Principal, Summary, TaskId, UnixMillis};
+use sterna_store::{Error, Fence, FlowId, Name, Note, Owner, Summary, TaskId, UnixMillis};
 use tokio_postgres::Row;
 
 use super::codec::{array, get, maybe_time, name, note, number, status, time};
@@ -11,7 +11,7 @@ use crate::statement::Statement;
 /// Everything about a task that is small, and the time at which it was read.
 pub(super) struct Head {
     pub(super) id: TaskId,
-    pub(super) principal: Principal,
+    pub(super) principal: Owner,
     pub(super) flow: FlowId,
     pub(super) target: Name,
     pub(super) note: Option<Note>,
@@ -37,7 +37,7 @@ impl Head {
         control.unread = number(row, "unread")?;
         Ok(Self {
             id: TaskId::from_bytes(array(row, "id")?),
-            principal: Principal::from_digest(array(row, "principal")?),
+            principal: Owner::from_digest(array(row, "principal")?),
             flow: FlowId::from_bytes(array(row, "flow")?),
             target: name(row, "target")?,
             note: note(row, "note")?,

@@ -9,6 +9,7 @@ pub(crate) mod blob;
 pub(crate) mod claim;
 pub(crate) mod commit;
 pub(crate) mod create;
+pub(crate) mod damage;
 pub(crate) mod effect;
 pub(crate) mod end;
 pub(crate) mod read;
@@ -22,7 +23,7 @@ use crate::session::Session;
 /// A call that can be tried more than once.
 pub(crate) trait Operation: Send + Sync {
     /// What comes of it.
-    type Output: Send;
+    type Output: Send + 'static;
 
     /// How long one try may take, if calls usually may take `limit`.
     fn limit(&self, limit: Duration) -> Duration {

@@ -1,9 +1,11 @@
 //! What a client may know.
 
-use sterna_store::{Error, Listing, Outcome, Page, Principal, Status, Task, TaskId, UnixMillis};
+use sterna_store::{
+    Error, Listing, Outcome, Owner, Page, Status, Summary, Task, TaskId, UnixMillis,
+};
+use tokio_postgres::Row;
 
-use super::codec::{get, maybe_bytes};
-use super::head::Head;
+use super::codec::{array, get, maybe_bytes, maybe_time, name, note, status, time};
 use super::{Operation, inbox, now};
 use crate::error::Failure;
 use crate::session::Session;
@@ -11,7 +13,7 @@ use crate::statement::Statement;
 
 /// Shows a task.
 pub(crate) struct Read {
-    pub(crate) caller: Principal,
+    pub(crate) caller: Owner,
     pub(crate) task: TaskId,
 }
 
@@ -27,7 +29,7 @@ impl Operation for Read {
             " AS now, payload.outcome,
                 question.key, question.fingerprint, question.request
              FROM @task AS task
-             JOIN @payload AS payload ON payload.task = task.id
+             LEFT JOIN @payload AS payload ON payload.task = task.id
              LEFT JOIN @question AS question
                 ON question.task = task.id AND phase = 'open' AND status = 'input_required'
              WHERE id = $1 AND principal = $2
@@ -39,24 +41,52 @@ impl Operation for Read {
         let Some(row) = rows.first() else {
             return Ok(None);
         };
-        let head = Head::from_row(row)?;
-        let mut task = Task::new(head.summary());
-        if get::<Option<&str>>(row, "key")?.is_some() {
-            task.questions = inbox::open(&rows)?;
-        }
-        let outcome = maybe_bytes(row, "outcome")?;
-        task.outcome = match head.control.status {
-            Status::Completed => outcome.map(Outcome::Completed),
-            Status::Failed => outcome.map(Outcome::Failed),
-            Status::Working | Status::InputRequired | Status::Cancelled => None,
-        };
-        Ok(Some(task))
+        let shown = task(row, &rows);
+        Ok(Some(
+            shown.unwrap_or_else(|_| Task::new(unreadable(row, self.task))),
+        ))
     }
+}
+
+/// A task as its owner sees it, from rows that differ in their question only.
+fn task(row: &Row, rows: &[Row]) -> Result<Task, Error> {
+    let mut task = Task::new(summary(row)?);
+    if get::<Option<&str>>(row, "key")?.is_some() {
+        task.questions = inbox::open(rows)?;
+    }
+    let outcome = maybe_bytes(row, "outcome")?;
+    task.outcome = match task.summary.status {
+        Status::Completed => outcome.map(Outcome::Completed),
+        Status::Failed => outcome.map(Outcome::Failed),
+        Status::Working | Status::InputRequired | Status::Cancelled => None,
+    };
+    Ok(task)
+}
+
+/// A task as a client sees it. What only workers need is not looked at.
+fn summary(row: &Row) -> Result<Summary, Error> {
+    let id = TaskId::from_bytes(array(row, "id")?);
+    let created_at = time(row, "created_at")?;
+    let mut summary = Summary::new(id, name(row, "target")?, status(row, "status")?, created_at);
+    summary.note = note(row, "note")?;
+    summary.updated_at = time(row, "updated_at")?;
+    summary.expires_at = maybe_time(row, "expires_at")?;
+    Ok(summary)
+}
+
+/// A task that cannot be read, as its owner sees it: it has failed, and there
+/// is nothing more to say about it.
+fn unreadable(row: &Row, id: TaskId) -> Summary {
+    let created_at = time(row, "created_at").unwrap_or_default();
+    let mut summary = Summary::unreadable(id, created_at);
+    summary.updated_at = time(row, "updated_at").unwrap_or(created_at);
+    summary.expires_at = maybe_time(row, "expires_at").unwrap_or_default();
+    summary
 }
 
 /// Lists the tasks of a caller.
 pub(crate) struct List {
-    pub(crate) caller: Principal,
+    pub(crate) caller: Owner,
     pub(crate) page: Page,
 }
 
@@ -64,7 +94,7 @@ impl Operation for List {
     type Output = Listing;
 
     async fn run(&self, session: &Session<'_>) -> Result<Listing, Failure> {
-        let start = (UnixMillis::new(i64::MIN), TaskId::from_bytes([0; 16]));
+        let start = (UnixMillis::MIN, TaskId::from_bytes([0; 16]));
         let (created_at, id) = self
             .page
             .after
@@ -81,10 +111,15 @@ impl Operation for List {
         .with(id.as_bytes().as_slice())
         .with(i64::from(self.page.limit) + 1);
         let rows = session.run(statement).await?;
-        let tasks: Result<Vec<_>, Error> = rows
-            .iter()
-            .map(|row| Ok(Head::from_row(row)?.summary()))
-            .collect();
-        Ok(Listing::cut(tasks?, self.page.limit))
+        let shown = |row| match summary(row) {
+            Ok(summary) => Some(summary),
+            // A row without an id cannot be asked for.
+            Err(_) => {
+                let id = array(row, "id").map(TaskId::from_bytes);
+                id.ok().map(|id| unreadable(row, id))
+            }
+        };
+        let tasks = rows.iter().filter_map(shown).collect();
+        Ok(Listing::cut(tasks, self.page.limit))
     }
 }

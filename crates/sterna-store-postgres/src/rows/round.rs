@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use sterna_store::machine::{RoundRecord, not_yours};
-use sterna_store::{Claimant, Entered, Error, Round, RoundEntry, UnixMillis};
+use sterna_store::{Claimant, Error, Round, RoundClaim, RoundEntry, UnixMillis};
 use tokio_postgres::Row;
 
 use super::codec::{array, maybe_bytes, time};
@@ -20,13 +20,13 @@ pub(crate) struct EnterRound {
 }
 
 impl Operation for EnterRound {
-    type Output = Entered;
+    type Output = RoundClaim;
 
-    async fn run(&self, session: &Session<'_>) -> Result<Entered, Failure> {
+    async fn run(&self, session: &Session<'_>) -> Result<RoundClaim, Failure> {
         loop {
             // The unique key decides among those who come at once.
             if !session.run(self.insert()).await?.is_empty() {
-                return Ok(Entered::Yours);
+                return Ok(RoundClaim::Yours);
             }
             let rows = session.begin([lock(&self.round)]).await?;
             let Some((mut record, now)) = record(&rows[0])? else {
@@ -35,7 +35,7 @@ impl Operation for EnterRound {
                 continue;
             };
             let entered = record.enter(&self.entry, now);
-            let write = (entered == Entered::Yours).then(|| write(&self.round, &record));
+            let write = (entered == RoundClaim::Yours).then(|| write(&self.round, &record));
             session.commit(write).await?;
             return Ok(entered);
         }
@@ -77,13 +77,13 @@ fn write<'a>(round: &'a Round, record: &'a RoundRecord) -> Statement<'a> {
 }
 
 /// Stores the response of a round.
-pub(crate) struct LeaveRound {
+pub(crate) struct CompleteRound {
     pub(crate) round: Round,
     pub(crate) claimant: Claimant,
     pub(crate) response: Bytes,
 }
 
-impl Operation for LeaveRound {
+impl Operation for CompleteRound {
     type Output = ();
 
     async fn run(&self, session: &Session<'_>) -> Result<(), Failure> {

@@ -134,7 +134,9 @@ async fn a_database_that_does_not_exist_is_no_accident() {
     let mut config = Config::new(&connection).unwrap();
     config.hints = Hints::Off;
     let refused = PostgresStore::connect(config).await.map(drop);
-    check(refused, ErrorKind::Denied, "MR0705");
+    let error = check(refused, ErrorKind::Denied, "MR0705");
+    assert!(error.to_string().contains("no database"), "{error}");
+    assert!(!error.to_string().contains("role"), "{error}");
 }
 
 #[tokio::test]

@@ -3,14 +3,12 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use sterna_store::{
-    BlobId, Blobs, FlowId, Name, NewTask, Principal, Status, TaskId, Tasks, Wakeup,
-};
+use sterna_store::{BlobId, Blobs, FlowId, Name, NewTask, Owner, Status, TaskId, Tasks, Wakeup};
 use sterna_store_postgres::{Hints, PostgresStore};
 
 use crate::server::{Server, store};
 
-const CALLER: Principal = Principal::from_digest([1; 32]);
+const CALLER: Owner = Owner::from_digest([1; 32]);
 
 #[tokio::test]
 async fn a_cancel_on_one_instance_is_heard_on_another() {

@@ -2,6 +2,7 @@
 //! The store on a real PostgreSQL.
 
 mod contract;
+mod damage;
 mod failures;
 mod hints;
 mod pooler;

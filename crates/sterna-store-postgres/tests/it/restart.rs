@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use sterna_store::{
-    Claim, Commit, Entry, FlowId, Lease, Name, NewTask, Outcome, Principal, Rest, Status, TaskId,
-    Tasks,
+    Claim, Commit, Entry, FlowId, Lease, Name, NewTask, Outcome, Owner, Passivation, Status,
+    TaskId, Tasks,
 };
 use sterna_store_postgres::PostgresStore;
 use tokio::sync::mpsc;
@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 use crate::server::{Server, store};
 
-const CALLER: Principal = Principal::from_digest([1; 32]);
+const CALLER: Owner = Owner::from_digest([1; 32]);
 const STEPS: usize = 200;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -71,7 +71,7 @@ async fn survives(server: &Server, disturb: impl FnOnce(&Server)) {
     work.join_next().await.unwrap().unwrap();
 
     store
-        .passivate(lease, Commit::default(), Rest::HandOver)
+        .passivate(lease, Commit::default(), Passivation::HandOver)
         .await
         .unwrap();
     let (lease, journal) = claim(&store).await;

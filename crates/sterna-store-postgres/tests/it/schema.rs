@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use sterna_store::{BlobId, Blobs, ErrorKind, Ledger};
+use sterna_store::{
+    BlobId, Blobs, Claimant, Effect, EffectClaim, ErrorKind, FlowId, Ledger, Name, OnceClaim,
+};
 use sterna_store_postgres::{Config, Migrate, PostgresStore, migrate};
 use tokio::task::JoinSet;
 
@@ -61,6 +63,36 @@ async fn instances_that_start_at_once_migrate_once() {
     let rows = server.client().await.query(&sql, &[]).await.unwrap();
     let versions: BTreeSet<i64> = rows.iter().map(|row| row.get(0)).collect();
     assert_eq!(versions.len(), rows.len());
+    server.drop_schema(&config.schema).await;
+}
+
+#[tokio::test]
+async fn effects_of_the_version_before_the_answers_are_readable() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let config = server.config();
+    drop(store(&config).await);
+    let schema = config.schema.as_str();
+    let before = format!(
+        "ALTER TABLE {schema}.effect DROP COLUMN answers;
+         DROP INDEX {schema}.task_turn, {schema}.task_open;
+         DELETE FROM {schema}.migration WHERE version >= 2;
+         INSERT INTO {schema}.effect VALUES
+             (decode(repeat('01', 16), 'hex'), 'charge', decode(repeat('02', 16), 'hex'),
+              0, 9007199254740991, 'receipt')"
+    );
+    server.client().await.batch_execute(&before).await.unwrap();
+    let store = store(&config).await;
+    let effect = Effect::new(FlowId::from_bytes([1; 16]), Name::new("charge").unwrap());
+    let claim = EffectClaim::new(Claimant::from_bytes([3; 16]), Duration::from_secs(60));
+    let claimed = store.claim_once(effect, claim).await.unwrap();
+    let OnceClaim::Settled { result, answers } = claimed else {
+        panic!("{claimed:?}");
+    };
+    assert_eq!(result, "receipt");
+    assert!(answers.is_empty());
+    drop(store);
     server.drop_schema(&config.schema).await;
 }
 

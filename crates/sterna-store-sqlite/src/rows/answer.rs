@@ -1,7 +1,7 @@
 //! A client answers.
 
 use rusqlite::Connection;
-use sterna_store::{Answer, Answered, Error, Principal, TaskId, UnixMillis};
+use sterna_store::{Answer, Answered, Error, Owner, TaskId, UnixMillis};
 
 use super::codec::count;
 use super::head::Head;
@@ -10,7 +10,7 @@ use crate::error::explain;
 
 pub(crate) fn answer(
     connection: &Connection,
-    caller: Principal,
+    caller: Owner,
     id: TaskId,
     answers: &[Answer],
     now: UnixMillis,

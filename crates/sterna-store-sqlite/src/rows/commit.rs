@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension};
 use sterna_store::machine::{Changes, Known};
-use sterna_store::{Commit, Error, Lease, Name, News, Phase, Rest, Rested, TaskId, UnixMillis};
+use sterna_store::{
+    Commit, Error, Lease, Name, Passivated, Passivation, Phase, TaskId, TaskUpdate, UnixMillis,
+};
 
 use super::create::append_entries;
 use super::head::Head;
@@ -17,7 +19,7 @@ pub(crate) fn append(
     lease: Lease,
     commit: &Commit,
     now: UnixMillis,
-) -> Result<News, Error> {
+) -> Result<TaskUpdate, Error> {
     let mut head = Head::load(connection, lease.task)?.ok_or_else(gone)?;
     write(connection, &mut head, lease, commit, now)?;
     head.save(connection)?;
@@ -28,17 +30,17 @@ pub(crate) fn passivate(
     connection: &Connection,
     lease: Lease,
     commit: &Commit,
-    rest: Rest,
+    rest: Passivation,
     now: UnixMillis,
-) -> Result<Rested, Error> {
+) -> Result<Passivated, Error> {
     let mut head = Head::load(connection, lease.task)?.ok_or_else(gone)?;
     write(connection, &mut head, lease, commit, now)?;
     let parked = head.control.rest(lease.fence, now, rest)?;
     head.save(connection)?;
     if parked {
-        Ok(Rested::Parked)
+        Ok(Passivated::Parked)
     } else {
-        Ok(Rested::Awake(inbox::news(connection, &head)?))
+        Ok(Passivated::Refused(inbox::news(connection, &head)?))
     }
 }
 

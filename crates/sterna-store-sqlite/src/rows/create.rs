@@ -1,8 +1,8 @@
 //! A task begins.
 
 use rusqlite::{Connection, named_params};
-use sterna_store::machine::{Control, opening};
-use sterna_store::{Entry, Error, ErrorKind, NewTask, Note, Summary, TaskId, UnixMillis};
+use sterna_store::machine::{Control, opening, over_quota};
+use sterna_store::{Entry, Error, ErrorKind, NewTask, Note, Owner, Summary, TaskId, UnixMillis};
 
 use super::codec::count;
 use super::head::Head;
@@ -18,6 +18,11 @@ pub(crate) fn create(
             return Ok(head.summary());
         }
         return Err(Error::new(ErrorKind::Conflict, "the task id is taken"));
+    }
+    if let Some(quota) = task.quota
+        && unfinished(connection, task.principal, quota)? >= quota
+    {
+        return Err(over_quota(quota));
     }
     let journal = opening(&task.journal)?;
     let head = Head {
@@ -40,6 +45,19 @@ pub(crate) fn create(
         .map_err(explain)?;
     append_entries(connection, task.id, 0, journal)?;
     Ok(head.summary())
+}
+
+/// How many tasks of `owner` have not ended, counted up to `most`.
+fn unfinished(connection: &Connection, owner: Owner, most: u32) -> Result<u32, Error> {
+    connection
+        .prepare_cached(
+            "SELECT count(*) FROM (
+                SELECT 1 FROM sterna_task
+                WHERE principal = ?1 AND status IN ('working', 'input_required') LIMIT ?2
+             )",
+        )
+        .and_then(|mut statement| statement.query_row((owner.as_bytes(), most), |row| row.get(0)))
+        .map_err(explain)
 }
 
 fn insert(connection: &Connection, head: &Head) -> Result<(), Error> {

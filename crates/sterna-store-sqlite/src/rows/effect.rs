@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use rusqlite::Connection;
 use sterna_store::machine::{EffectRecord, not_yours};
-use sterna_store::{Claimant, Effect, Error, OnceClaim, UnixMillis};
+use sterna_store::{Claimant, Effect, EffectClaim, Error, OnceClaim, UnixMillis};
 
 use super::codec::{array, count, maybe_bytes, time};
 use crate::error::explain;
@@ -13,17 +13,20 @@ use crate::error::explain;
 pub(crate) fn claim(
     connection: &Connection,
     effect: &Effect,
-    claimant: Claimant,
-    ttl: Duration,
+    claim: &EffectClaim,
     now: UnixMillis,
 ) -> Result<OnceClaim, Error> {
     let record = load(connection, effect)?;
-    if let Some(claim) = record.and_then(|record| record.claim(claimant, now)) {
-        return Ok(claim);
+    if let Some(claimed) = record.and_then(|record| record.claim(claim.claimant, now)) {
+        return Ok(claimed);
     }
-    let record = EffectRecord::won(claimant, ttl, now);
+    let record = EffectRecord::won(claim.clone(), now);
     connection
-        .prepare_cached("INSERT OR REPLACE INTO sterna_effect VALUES (?1, ?2, ?3, ?4, ?5, NULL)")
+        .prepare_cached(
+            "INSERT OR REPLACE INTO sterna_effect
+                 (flow, key, claimant, claimed_at, expires_at, answers)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )
         .and_then(|mut statement| {
             statement.execute((
                 effect.flow.as_bytes(),
@@ -31,6 +34,7 @@ pub(crate) fn claim(
                 record.claimant.as_bytes(),
                 record.claimed_at.get(),
                 record.expires_at.get(),
+                &record.answers[..],
             ))
         })
         .map_err(explain)?;
@@ -69,7 +73,9 @@ fn load(connection: &Connection, effect: &Effect) -> Result<Option<EffectRecord>
     };
     let claimant = Claimant::from_bytes(array(row, "claimant")?);
     let claimed_at = time(row, "claimed_at")?;
-    let mut record = EffectRecord::won(claimant, Duration::ZERO, claimed_at);
+    let mut claim = EffectClaim::new(claimant, Duration::ZERO);
+    claim.answers = maybe_bytes(row, "answers")?.unwrap_or_default();
+    let mut record = EffectRecord::won(claim, claimed_at);
     record.expires_at = time(row, "expires_at")?;
     record.result = maybe_bytes(row, "result")?;
     Ok(Some(record))

@@ -1,17 +1,16 @@
 //! Tasks end and go.
 
 use rusqlite::{Connection, named_params};
-use sterna_store::{
-    Error, Event, Lease, Outcome, Principal, Status, Sweep, Swept, TaskId, UnixMillis,
-};
+use sterna_store::{Error, Event, Lease, Outcome, Owner, Status, Sweep, Swept, TaskId, UnixMillis};
 
-use super::codec::count;
+use super::codec::{count, get};
+use super::damage::Damage;
 use super::head::Head;
 use crate::error::{explain, gone};
 
 pub(crate) fn cancel(
     connection: &Connection,
-    caller: Principal,
+    caller: Owner,
     id: TaskId,
     now: UnixMillis,
 ) -> Result<Option<Status>, Error> {
@@ -54,14 +53,20 @@ pub(crate) fn sweep(
     connection: &Connection,
     sweep: &Sweep,
     now: UnixMillis,
-) -> Result<Swept, Error> {
+) -> Result<(Swept, Vec<Damage>), Error> {
     let late = expired(connection, sweep.limit, now)?;
     let expired = count(late.len());
-    for mut head in late {
-        head.control.end(Event::Failed, now);
-        head.updated_at = now;
-        write_outcome(connection, head.id, &sweep.error)?;
-        head.save(connection)?;
+    let mut damages = Vec::new();
+    for (row, head) in late {
+        match head {
+            Ok(mut head) => {
+                head.control.end(Event::Failed, now);
+                head.updated_at = now;
+                write_outcome(connection, head.id, &sweep.error)?;
+                head.save(connection)?;
+            }
+            Err(error) => damages.push(Damage::set_aside(connection, row, error, now)?),
+        }
     }
     let deleted = connection
         .prepare_cached(
@@ -80,14 +85,17 @@ pub(crate) fn sweep(
             })
         })
         .map_err(explain)?;
-    Ok(Swept::new(expired, count(deleted)))
+    Ok((Swept::new(expired, count(deleted)), damages))
 }
 
-/// Tasks whose time is up and that have not ended.
-fn expired(connection: &Connection, limit: u32, now: UnixMillis) -> Result<Vec<Head>, Error> {
+/// The row of a task, and what it says if that can be read.
+type Late = (i64, Result<Head, Error>);
+
+/// The rows of tasks whose time is up and that have not ended.
+fn expired(connection: &Connection, limit: u32, now: UnixMillis) -> Result<Vec<Late>, Error> {
     let mut statement = connection
         .prepare_cached(
-            "SELECT * FROM sterna_task
+            "SELECT *, rowid AS number FROM sterna_task
              WHERE expires_at <= ?1 AND status IN ('working', 'input_required')
              LIMIT ?2",
         )
@@ -97,7 +105,7 @@ fn expired(connection: &Connection, limit: u32, now: UnixMillis) -> Result<Vec<H
         .map_err(explain)?;
     let mut expired = Vec::new();
     while let Some(row) = rows.next().map_err(explain)? {
-        expired.push(Head::from_row(row)?);
+        expired.push((get(row, "number")?, Head::from_row(row)));
     }
     Ok(expired)
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row, named_params};
 use sterna_store::machine::Control;
-use sterna_store::{Error, Fence, FlowId, Name, Note, Principal, Summary, TaskId, UnixMillis};
+use sterna_store::{Error, Fence, FlowId, Name, Note, Owner, Summary, TaskId, UnixMillis};
 
 use super::codec::{array, get, maybe_time, name, note, status, time};
 use crate::error::explain;
@@ -10,7 +10,7 @@ use crate::error::explain;
 /// Everything about a task that is small.
 pub(super) struct Head {
     pub(super) id: TaskId,
-    pub(super) principal: Principal,
+    pub(super) principal: Owner,
     pub(super) flow: FlowId,
     pub(super) target: Name,
     pub(super) note: Option<Note>,
@@ -36,10 +36,22 @@ impl Head {
         }
     }
 
+    /// The task in row `row`.
+    pub(super) fn at(connection: &Connection, row: i64) -> Result<Option<Self>, Error> {
+        let mut statement = connection
+            .prepare_cached("SELECT * FROM sterna_task WHERE rowid = ?1")
+            .map_err(explain)?;
+        let mut rows = statement.query([row]).map_err(explain)?;
+        match rows.next().map_err(explain)? {
+            Some(row) => Self::from_row(row).map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// The task `id`, if it is the caller's.
     pub(super) fn of(
         connection: &Connection,
-        caller: Principal,
+        caller: Owner,
         id: TaskId,
     ) -> Result<Option<Self>, Error> {
         let head = Self::load(connection, id)?;
@@ -59,7 +71,7 @@ impl Head {
         control.unread = get(row, "unread")?;
         Ok(Self {
             id: TaskId::from_bytes(array(row, "id")?),
-            principal: Principal::from_digest(array(row, "principal")?),
+            principal: Owner::from_digest(array(row, "principal")?),
             flow: FlowId::from_bytes(array(row, "flow")?),
             target: name(row, "target")?,
             note: note(row, "note")?,

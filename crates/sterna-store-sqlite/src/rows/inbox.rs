@@ -1,7 +1,7 @@
 //! The questions of a task and their answers.
 
 use rusqlite::{Connection, Row};
-use sterna_store::{Answer, Asked, Error, News, Question, TaskId};
+use sterna_store::{Answer, Asked, Error, Question, TaskId, TaskUpdate};
 
 use super::codec::{array, bytes, name, phase};
 use super::head::Head;
@@ -47,9 +47,9 @@ pub(super) fn unread(connection: &Connection, head: &Head) -> Result<Vec<Answer>
     })
 }
 
-pub(super) fn news(connection: &Connection, head: &Head) -> Result<News, Error> {
+pub(super) fn news(connection: &Connection, head: &Head) -> Result<TaskUpdate, Error> {
     let answers = unread(connection, head)?;
-    Ok(News::new(head.control.status, answers))
+    Ok(TaskUpdate::new(head.control.status, answers))
 }
 
 /// What `sql` finds about the task `id`.

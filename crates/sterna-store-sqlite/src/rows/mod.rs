@@ -10,6 +10,7 @@ pub(crate) mod blob;
 pub(crate) mod claim;
 pub(crate) mod commit;
 pub(crate) mod create;
+pub(crate) mod damage;
 pub(crate) mod effect;
 pub(crate) mod end;
 pub(crate) mod read;

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use rusqlite::Connection;
 use std::time::Duration;
 use sterna_store::machine::{RoundRecord, not_yours};
-use sterna_store::{Claimant, Entered, Error, Round, RoundEntry, UnixMillis};
+use sterna_store::{Claimant, Error, Round, RoundClaim, RoundEntry, UnixMillis};
 
 use super::codec::{array, maybe_bytes, time};
 use crate::error::explain;
@@ -14,15 +14,20 @@ pub(crate) fn enter(
     round: Round,
     entry: &RoundEntry,
     now: UnixMillis,
-) -> Result<Entered, Error> {
+    leases: UnixMillis,
+) -> Result<RoundClaim, Error> {
     let (record, entered) = match load(connection, round)? {
         Some(mut record) => {
+            // A lease that seems to have ended because the clock was set has not.
+            if leases < record.lease_until {
+                record.lease_until = record.lease_until.max(now + MOMENT);
+            }
             let entered = record.enter(entry, now);
             (record, entered)
         }
-        None => (RoundRecord::entered(entry, now), Entered::Yours),
+        None => (RoundRecord::entered(entry, now), RoundClaim::Yours),
     };
-    if entered == Entered::Yours {
+    if entered == RoundClaim::Yours {
         connection
             .prepare_cached(
                 "INSERT OR REPLACE INTO sterna_round VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, NULL)",
@@ -80,3 +85,6 @@ fn load(connection: &Connection, round: Round) -> Result<Option<RoundRecord>, Er
     record.response = maybe_bytes(row, "response")?;
     Ok(Some(record))
 }
+
+/// The least that makes a lease one that has not ended.
+const MOMENT: Duration = Duration::from_millis(1);

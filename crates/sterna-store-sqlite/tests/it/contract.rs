@@ -9,9 +9,7 @@ use bytes::Bytes;
 use futures::future::join_all;
 use rusqlite::Connection;
 use sterna_store::contract::{self, Subject};
-use sterna_store::{
-    Claim, Error, FlowId, Name, NewTask, Principal, Store, TaskId, Tasks, UnixMillis,
-};
+use sterna_store::{Claim, Error, FlowId, Name, NewTask, Owner, Store, TaskId, Tasks, UnixMillis};
 use sterna_store_sqlite::{Config, SqliteStore};
 use tempfile::TempDir;
 
@@ -45,7 +43,7 @@ async fn two_stores_on_one_file_share_no_task() {
             TaskId::from_bytes([number; 16]),
             FlowId::from_bytes([number; 16]),
         );
-        let principal = Principal::from_digest([1; 32]);
+        let principal = Owner::from_digest([1; 32]);
         let task = NewTask::new(id, principal, flow, tool.clone(), Bytes::new());
         stores[usize::from(number % 2)].create(task).await.unwrap();
     }

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use sterna_store::{
-    Claim, Commit, Effect, Entry, FlowId, Ledger, Name, NewTask, OnceClaim, Outcome, Page,
-    Principal, Rest, Status, TaskId, Tasks,
+    Claim, Commit, Effect, EffectClaim, Entry, FlowId, Ledger, Name, NewTask, OnceClaim, Outcome,
+    Owner, Page, Passivation, Status, TaskId, Tasks,
 };
 use sterna_store_sqlite::{Config, SqliteStore};
 
 /// Names the database to the process that is going to be killed.
 const VICTIM: &str = "STERNA_TEST_VICTIM";
-const CALLER: Principal = Principal::from_digest([1; 32]);
+const CALLER: Owner = Owner::from_digest([1; 32]);
 const HOUR: Duration = Duration::from_secs(3600);
 
 #[tokio::test]
@@ -71,8 +71,14 @@ async fn check(store: &SqliteStore, line: &str) {
         "charged" => {
             let effect = Effect::new(FlowId::from_bytes(*id.as_bytes()), name("charge"));
             let other = sterna_store::Claimant::from_bytes([9; 16]);
-            let claim = store.claim_once(effect, other, HOUR).await.unwrap();
-            assert_eq!(claim, OnceClaim::Settled("receipt".into()), "{line}");
+            let claim = store
+                .claim_once(effect, EffectClaim::new(other, HOUR))
+                .await
+                .unwrap();
+            let OnceClaim::Settled { result, .. } = claim else {
+                panic!("{line}: {claim:?}");
+            };
+            assert_eq!(result, "receipt", "{line}");
         }
         other => panic!("{other} is nothing a victim says"),
     }
@@ -90,7 +96,7 @@ async fn reclaim(store: &SqliteStore, id: TaskId) -> Vec<Entry> {
             if claimed.lease.task == id {
                 found = Some(claimed.journal);
             }
-            let rest = Rest::HandOver;
+            let rest = Passivation::HandOver;
             store
                 .passivate(claimed.lease, Commit::default(), rest)
                 .await
@@ -139,7 +145,7 @@ async fn work(store: &SqliteStore, number: usize) {
     let claimant = sterna_store::Claimant::from_bytes([1; 16]);
     let effect = Effect::new(claimed.flow, name("charge"));
     if store
-        .claim_once(effect.clone(), claimant, HOUR)
+        .claim_once(effect.clone(), EffectClaim::new(claimant, HOUR))
         .await
         .unwrap()
         == OnceClaim::Won

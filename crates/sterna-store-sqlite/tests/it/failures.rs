@@ -132,6 +132,28 @@ async fn a_locked_database_is_unavailable_and_then_works_again() {
     put(&store, 1, 10).await.unwrap();
 }
 
+#[test]
+fn opening_a_file_that_is_being_written_waits_for_the_configured_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let neighbour = Connection::open(&path).unwrap();
+    neighbour
+        .execute_batch("CREATE TABLE t (a); BEGIN IMMEDIATE")
+        .unwrap();
+    let mut config = Config::default();
+    config.busy = Duration::from_millis(300);
+    let begun = tokio::time::Instant::now();
+    let refused = SqliteStore::open(&path, config).unwrap_err();
+    let waited = begun.elapsed();
+    assert_eq!(
+        (refused.kind(), refused.code()),
+        (ErrorKind::Unavailable, Some("MR0703"))
+    );
+    assert!(waited >= Duration::from_millis(300), "{waited:?}");
+    neighbour.execute_batch("COMMIT").unwrap();
+    SqliteStore::open(&path, Config::default()).unwrap();
+}
+
 #[tokio::test]
 async fn a_full_disk_loses_nothing_that_was_acknowledged() {
     let folder = tempfile::tempdir().unwrap();

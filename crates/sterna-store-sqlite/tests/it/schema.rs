@@ -1,7 +1,9 @@
 //! Versions of the tables.
 
+use std::time::Duration;
+
 use rusqlite::Connection;
-use sterna_store::ErrorKind;
+use sterna_store::{Claimant, Effect, EffectClaim, ErrorKind, FlowId, Ledger, Name, OnceClaim};
 use sterna_store_sqlite::{Config, SqliteStore};
 
 #[tokio::test]
@@ -35,10 +37,14 @@ async fn a_database_that_is_opened_again_is_not_migrated_again() {
             .await;
     }
     let connection = Connection::open(&path).unwrap();
-    let versions: i64 = connection
-        .query_row("SELECT count(*) FROM sterna_schema", [], |row| row.get(0))
+    let versions: (i64, i64) = connection
+        .query_row(
+            "SELECT count(*), max(version) FROM sterna_schema",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
         .unwrap();
-    assert_eq!(versions, 1);
+    assert_eq!(versions.0, versions.1);
 }
 
 #[tokio::test]
@@ -54,6 +60,38 @@ async fn processes_that_open_a_new_file_at_once_share_it() {
             store.join().unwrap().unwrap();
         }
     });
+}
+
+#[tokio::test]
+async fn effects_of_the_version_before_the_answers_are_readable() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let connection = Connection::open(&path).unwrap();
+    connection
+        .execute_batch(include_str!("../../migrations/0001.sql"))
+        .unwrap();
+    connection
+        .execute_batch(
+            "CREATE TABLE sterna_schema (
+                 version    INTEGER NOT NULL PRIMARY KEY,
+                 applied_at TEXT NOT NULL DEFAULT (datetime('now'))
+             ) STRICT;
+             INSERT INTO sterna_schema (version) VALUES (1);
+             INSERT INTO sterna_effect VALUES
+                 (x'01010101010101010101010101010101', 'charge',
+                  x'02020202020202020202020202020202', 0, 9007199254740991, x'72656365697074')",
+        )
+        .unwrap();
+    drop(connection);
+    let store = SqliteStore::open(&path, Config::default()).unwrap();
+    let effect = Effect::new(FlowId::from_bytes([1; 16]), Name::new("charge").unwrap());
+    let claim = EffectClaim::new(Claimant::from_bytes([3; 16]), Duration::from_secs(60));
+    let claimed = store.claim_once(effect, claim).await.unwrap();
+    let OnceClaim::Settled { result, answers } = claimed else {
+        panic!("{claimed:?}");
+    };
+    assert_eq!(result, "receipt");
+    assert!(answers.is_empty());
 }
 
 #[test]

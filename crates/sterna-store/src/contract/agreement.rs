@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::Subject;
 use super::case::{Broken, cases};
-use super::dice::Dice;
 use super::history::Operation;
+use super::rng::Rng;
 use crate::{MemoryLimits, MemoryStore, Store, UnixMillis};
 
 cases! { dyn Store:
@@ -23,14 +23,14 @@ async fn random_histories_go_as_they_go_in_memory(
     let time = Arc::new(AtomicI64::new(0));
     let clock = Arc::clone(&time);
     let now = move || UnixMillis::new(clock.load(Ordering::Relaxed));
-    let memory = MemoryStore::new(MemoryLimits::default(), now);
+    let memory = MemoryStore::with_clock(MemoryLimits::default(), now);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     // One history goes on where the other stopped: what is old and strange is
     // then part of the test.
     for seed in 0..HISTORIES {
-        let mut dice = Dice::new(seed);
+        let mut rng = Rng::new(seed);
         for step in 0..LENGTH {
-            let operation = dice.operation(&ours);
+            let operation = rng.operation(&ours);
             if let Operation::Advance(by) = operation {
                 time.fetch_add(UnixMillis::span(by), Ordering::Relaxed);
                 subject.advance(by).await?;

@@ -1,17 +1,28 @@
 //! Workers find work.
 
 use std::collections::BTreeSet;
+use std::future::poll_fn;
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
 
 use super::Subject;
 use super::case::{Broken, cases, same};
-use super::fixture::{HOUR, LEASE, MINUTE, bytes, claim, entry, id, name, new_task, together};
-use crate::{Commit, Outcome, Status, Targets, Tasks};
+use super::fixture::{
+    CALLER, HOUR, LEASE, MINUTE, STRANGER, bytes, claim, entry, id, name, new_task, together,
+};
+use crate::{BoxFuture, Commit, Error, Outcome, Owner, Status, Targets, TaskUpdate, Tasks};
 
 cases! { dyn Tasks:
     concurrent_claims_never_share_a_task,
     a_claim_takes_no_more_than_its_limit,
     a_claim_takes_only_the_targets_it_names,
     the_longest_waiting_task_goes_first,
+    owners_are_given_workers_in_turn,
+    a_worker_is_not_given_what_it_has_in_hand,
+    a_call_that_is_not_polled_keeps_no_other_waiting,
+    a_commit_takes_less_than_a_second,
     a_held_task_is_not_given_away,
     an_expired_lease_is_taken_over,
     a_takeover_has_one_winner,
@@ -78,6 +89,111 @@ async fn the_longest_waiting_task_goes_first(subject: Subject<dyn Tasks>) -> Res
     let claimed = subject.store().claim(claim(2)).await?;
     let order: Vec<_> = claimed.iter().map(|claimed| claimed.lease.task).collect();
     same(order, vec![id(3), id(1)])
+}
+
+async fn owners_are_given_workers_in_turn(subject: Subject<dyn Tasks>) -> Result<(), Broken> {
+    let store = subject.store();
+    // More than any window in which a store may look for them.
+    for number in 0..200 {
+        store.create(new_task(number)).await?;
+    }
+    subject.advance(MINUTE).await?;
+    let third = Owner::from_digest([0x99; 32]);
+    for (number, owner) in [(201, STRANGER), (202, STRANGER), (203, third)] {
+        let mut new = new_task(number);
+        new.principal = owner;
+        store.create(new).await?;
+    }
+    // One at a time, as a worker asks that has one free hand, and all at once.
+    let mut after = None;
+    let mut owners = Vec::new();
+    for limit in [1, 1, 1, 1, 3] {
+        let mut claim = claim(limit);
+        claim.after = after;
+        let claimed = store.claim(claim).await?;
+        after = claimed.last().map(|claimed| claimed.owner);
+        owners.extend(claimed.into_iter().map(|claimed| claimed.owner));
+    }
+    same(owners.len(), 7)?;
+    let turns = [STRANGER, third, CALLER];
+    for owners in owners.windows(3).take(2) {
+        same(
+            owners.iter().collect::<BTreeSet<_>>(),
+            turns.iter().collect(),
+        )?;
+    }
+    same(owners.iter().filter(|owner| **owner == STRANGER).count(), 2)?;
+    same(owners.iter().filter(|owner| **owner == third).count(), 1)
+}
+
+async fn a_worker_is_not_given_what_it_has_in_hand(
+    subject: Subject<dyn Tasks>,
+) -> Result<(), Broken> {
+    let store = subject.store();
+    let lease = subject.held(1).await?;
+    // The store's clock was set forward, or the worker was stopped for a while.
+    subject.advance(LEASE * 2).await?;
+    let mut own = claim(10);
+    own.held = vec![id(1)];
+    same(store.claim(own).await?, Vec::new())?;
+    store.renew(lease, LEASE).await?;
+    subject.idle().await
+}
+
+async fn a_call_that_is_not_polled_keeps_no_other_waiting(
+    subject: Subject<dyn Tasks>,
+) -> Result<(), Broken> {
+    let store = subject.store();
+    for number in 1..=8 {
+        let lease = subject.held(number).await?;
+        let mut parked = store.append(lease, Commit::of([entry("plan", "A")]));
+        let mut ended = None;
+        for _ in 0..number {
+            if ended.is_none() {
+                ended = poll_once(&mut parked).await;
+            }
+            soon(store.read(STRANGER, id(number))).await?;
+        }
+        // The worker is in the middle of its commit and has to renew.
+        soon(store.renew(lease, LEASE)).await?;
+        let news = match ended {
+            Some(news) => news,
+            None => parked.await,
+        };
+        same(news?.status, Status::Working)?;
+    }
+    Ok(())
+}
+
+async fn poll_once(
+    call: &mut BoxFuture<'_, Result<TaskUpdate, Error>>,
+) -> Option<Result<TaskUpdate, Error>> {
+    poll_fn(|cx| match call.as_mut().poll(cx) {
+        Poll::Ready(result) => Poll::Ready(Some(result)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
+}
+
+/// Insists that a call ends before anybody gives up on it.
+async fn soon<T>(call: BoxFuture<'_, Result<T, Error>>) -> Result<T, Broken> {
+    let ended = timeout(Duration::from_secs(5), call).await;
+    let ended = ended.map_err(|_| Broken::new("a call waits for one that is not polled"))?;
+    Ok(ended?)
+}
+
+async fn a_commit_takes_less_than_a_second(subject: Subject<dyn Tasks>) -> Result<(), Broken> {
+    let lease = subject.held(1).await?;
+    for number in 0..60 {
+        let commit = Commit::of([entry(&format!("step {number}"), "done")]);
+        let since = Instant::now();
+        subject.store().append(lease, commit).await?;
+        let took = since.elapsed();
+        if took > Duration::from_secs(1) {
+            return Err(Broken::new(format!("commit {number} took {took:?}")));
+        }
+    }
+    Ok(())
 }
 
 async fn a_held_task_is_not_given_away(subject: Subject<dyn Tasks>) -> Result<(), Broken> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Subject;
 use super::case::{Broken, cases, refused, same};
 use super::fixture::{CALLER, HOUR, STRANGER, bytes, entry, flow, id, name, new_task, together};
-use crate::{Cursor, ErrorKind, NewTask, Note, Page, Status, Tasks};
+use crate::{Cursor, ErrorKind, NewTask, Note, Outcome, Page, Status, Tasks};
 
 cases! { dyn Tasks:
     a_created_task_can_be_read_at_once,
@@ -16,6 +16,7 @@ cases! { dyn Tasks:
     a_task_may_bring_its_journal_along,
     a_journal_that_contradicts_itself_is_refused,
     a_list_goes_on_where_it_stopped,
+    an_owner_has_no_more_unfinished_tasks_than_its_quota,
 }
 
 async fn a_created_task_can_be_read_at_once(subject: Subject<dyn Tasks>) -> Result<(), Broken> {
@@ -122,4 +123,34 @@ async fn a_list_goes_on_where_it_stopped(subject: Subject<dyn Tasks>) -> Result<
         seen.into_iter().collect::<BTreeSet<_>>(),
         (0..7).map(id).collect(),
     )
+}
+
+async fn an_owner_has_no_more_unfinished_tasks_than_its_quota(
+    subject: Subject<dyn Tasks>,
+) -> Result<(), Broken> {
+    let store = subject.store();
+    let limited = |number, owner| {
+        let mut new = new_task(number);
+        new.principal = owner;
+        new.quota = Some(2);
+        new
+    };
+    store.create(limited(1, CALLER)).await?;
+    let lease = subject.claimed(1).await?.lease;
+    store.create(limited(2, CALLER)).await?;
+    refused(store.create(limited(3, CALLER)).await, ErrorKind::Quota)?;
+    same(store.read(CALLER, id(3)).await?, None)?;
+    // A task that is there is shown again, and others are not affected.
+    store.create(limited(2, CALLER)).await?;
+    store.create(limited(4, STRANGER)).await?;
+    // One that has ended does not count.
+    store
+        .finish(lease, Outcome::Completed(bytes("done")))
+        .await?;
+    store.create(limited(5, CALLER)).await?;
+    refused(store.create(limited(6, CALLER)).await, ErrorKind::Quota)?;
+    let mut free = new_task(7);
+    free.quota = None;
+    store.create(free).await?;
+    Ok(())
 }

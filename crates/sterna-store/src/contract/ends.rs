@@ -6,8 +6,8 @@ use super::fixture::{
     CALLER, HOUR, LEASE, answer, bytes, claim, entry, id, name, new_task, question, together,
 };
 use crate::{
-    Answered, BoxFuture, Commit, Error, ErrorKind, Fence, Lease, Outcome, Question, Rest, Rested,
-    Status, Tasks,
+    Answered, BoxFuture, Commit, Error, ErrorKind, Fence, Lease, Outcome, Passivated, Passivation,
+    Question, Status, Tasks,
 };
 
 cases! { dyn Tasks:
@@ -97,7 +97,9 @@ async fn a_resting_task_that_is_cancelled_goes_to_a_worker_once_more(
     let lease = subject.held(1).await?;
     let store = subject.store();
     let commit = Commit::of([entry("vm", "7")]).asking([question("go")]);
-    store.passivate(lease, commit, Rest::ForAnswers).await?;
+    store
+        .passivate(lease, commit, Passivation::ForAnswers)
+        .await?;
     same(store.cancel(CALLER, id(1)).await?, Some(Status::Cancelled))?;
     let task = subject.seen(1).await?;
     same(task.summary.status, Status::Cancelled)?;
@@ -124,7 +126,7 @@ async fn a_task_that_was_begun_is_undone_even_without_a_journal(
     let lease = subject.held(1).await?;
     let store = subject.store();
     store
-        .passivate(lease, Commit::default(), Rest::For(HOUR))
+        .passivate(lease, Commit::default(), Passivation::For(HOUR))
         .await?;
     store.cancel(CALLER, id(1)).await?;
     let claimed = subject.claimed(1).await?;
@@ -154,9 +156,9 @@ async fn a_cancelled_task_does_not_rest(subject: Subject<dyn Tasks>) -> Result<(
         .append(lease, Commit::default().asking([question("go")]))
         .await?;
     store.cancel(CALLER, id(1)).await?;
-    for rest in [Rest::ForAnswers, Rest::For(HOUR)] {
+    for rest in [Passivation::ForAnswers, Passivation::For(HOUR)] {
         let rested = store.passivate(lease, Commit::default(), rest).await?;
-        let Rested::Awake(news) = rested else {
+        let Passivated::Refused(news) = rested else {
             return Err(Broken::new("a cancelled task went to rest"));
         };
         same(news.status, Status::Cancelled)?;
@@ -206,7 +208,7 @@ async fn a_crash_while_undoing_is_taken_over(subject: Subject<dyn Tasks>) -> Res
     let store = subject.store();
     store.cancel(CALLER, id(1)).await?;
     store
-        .passivate(lease, Commit::default(), Rest::Retry(LEASE))
+        .passivate(lease, Commit::default(), Passivation::Retry(LEASE))
         .await?;
     subject.idle().await?;
     for attempt in 2..4 {

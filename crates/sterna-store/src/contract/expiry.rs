@@ -3,7 +3,7 @@
 use super::Subject;
 use super::case::{Broken, cases, refused, same};
 use super::fixture::{CALLER, HOUR, LEASE, bytes, entry, id, new_task, question, sweep};
-use crate::{Commit, ErrorKind, Outcome, Page, Rest, Rested, Status, Swept, Tasks};
+use crate::{Commit, ErrorKind, Outcome, Page, Passivated, Passivation, Status, Swept, Tasks};
 
 cases! { dyn Tasks:
     a_sweep_leaves_living_tasks_alone,
@@ -48,7 +48,9 @@ async fn a_task_that_ran_out_of_time_is_undone(subject: Subject<dyn Tasks>) -> R
     store.create(new).await?;
     let lease = subject.claimed(1).await?.lease;
     let commit = Commit::of([entry("vm", "7")]).asking([question("go")]);
-    store.passivate(lease, commit, Rest::ForAnswers).await?;
+    store
+        .passivate(lease, commit, Passivation::ForAnswers)
+        .await?;
     subject.advance(HOUR + LEASE).await?;
     same(store.sweep_tasks(sweep()).await?, Swept::new(1, 0))?;
     same(store.sweep_tasks(sweep()).await?, Swept::new(0, 0))?;
@@ -74,9 +76,9 @@ async fn a_held_task_hears_that_its_time_is_up(subject: Subject<dyn Tasks>) -> R
     store.sweep_tasks(sweep()).await?;
     same(store.renew(lease, LEASE).await?.status, Status::Failed)?;
     let rested = store
-        .passivate(lease, Commit::default(), Rest::For(HOUR))
+        .passivate(lease, Commit::default(), Passivation::For(HOUR))
         .await?;
-    same(matches!(rested, Rested::Awake(_)), true)
+    same(matches!(rested, Passivated::Refused(_)), true)
 }
 
 async fn an_ended_task_is_deleted_after_it_was_kept(

@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use tokio::sync::{Mutex, MutexGuard};
+
 use crate::{
-    Answer, Answered, BlobId, Blobs, BoxFuture, Claim, Claimant, Claimed, Commit, Effect, Entered,
-    Error, ErrorKind, Lease, Ledger, Listing, NewTask, News, OnceClaim, Outcome, Page, Principal,
-    Rest, Rested, Round, RoundEntry, Status, Store, Summary, Sweep, Swept, Task, TaskId, Tasks,
-    Wakeups,
+    Answer, Answered, BlobId, Blobs, BoxFuture, Claim, Claimant, Claimed, Commit, Effect,
+    EffectClaim, Error, ErrorKind, Lease, Ledger, Listing, NewTask, OnceClaim, Outcome, Owner,
+    Page, Passivated, Passivation, Round, RoundClaim, RoundEntry, Status, Store, Summary, Sweep,
+    Swept, Task, TaskId, TaskUpdate, Tasks, Wakeups,
 };
 
 /// A rule that a store does not keep.
@@ -27,10 +29,15 @@ pub enum Fault {
     DropsAnswers,
     /// A lease has a tenth of the length that was asked for.
     EndsLeasesEarly,
+    /// The answers that led to an effect are not kept.
+    ForgetsAnswersOfEffects,
     /// A task that fails again and again is as good as new each time.
     ForgetsAttempts,
     /// Every third look at a task that has ended shows it at work.
     ForgetsEnds,
+    /// A renewal, of a lease or of a round, waits for a commit or a claim that
+    /// was begun before, however long its future is not polled.
+    HoldsParkedCalls,
     /// Blobs do not expire.
     KeepsBlobsForever,
     /// A list holds tasks of others.
@@ -47,6 +54,8 @@ pub enum Fault {
     SkipsCommits,
     /// A task rests although an answer has come.
     SleepsOnAnswers,
+    /// Every fortieth commit takes more than a second.
+    StallsCommits,
     /// Answers that were taken are handed out again.
     SwallowsTakenKeys,
     /// A cancelled task completes all the same.
@@ -60,13 +69,15 @@ pub enum Fault {
 /// use sterna_store::contract::{Fault, Faulty};
 /// use sterna_store::{MemoryLimits, MemoryStore, Store, UnixMillis};
 ///
-/// let good = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+/// let good = MemoryStore::with_clock(MemoryLimits::default(), || UnixMillis::new(0));
 /// let bad: Arc<dyn Store> = Arc::new(Faulty::new(Arc::new(good), Fault::RunsEffectsTwice));
 /// ```
 pub struct Faulty {
     store: Arc<dyn Store>,
     fault: Option<Fault>,
     calls: AtomicU32,
+    /// Held while a commit or a claim goes on, by a store that has the fault.
+    row: Mutex<()>,
 }
 
 impl Faulty {
@@ -76,6 +87,7 @@ impl Faulty {
             store,
             fault: fault.into(),
             calls: AtomicU32::new(0),
+            row: Mutex::default(),
         }
     }
 
@@ -89,9 +101,9 @@ impl Faulty {
     }
 
     /// Who a caller is taken for.
-    fn taken_for(&self, caller: Principal) -> Principal {
+    fn taken_for(&self, caller: Owner) -> Owner {
         if self.has(Fault::ShowsForeignTasks) {
-            Principal::from_digest([0xca; 32])
+            Owner::from_digest([0xca; 32])
         } else {
             caller
         }
@@ -117,6 +129,16 @@ impl Faulty {
         length / divisor
     }
 
+    /// Holds the row for a moment, in a store that has the fault.
+    async fn hold(&self) -> Option<MutexGuard<'_, ()>> {
+        if !self.has(Fault::HoldsParkedCalls) {
+            return None;
+        }
+        let row = self.row.lock().await;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        Some(row)
+    }
+
     /// Turns the refusal of a zombie into a success.
     fn believe<T>(&self, result: Result<T, Error>, success: T) -> Result<T, Error> {
         match result {
@@ -133,7 +155,7 @@ impl Tasks for Faulty {
         self.store.create(task)
     }
 
-    fn read(&self, caller: Principal, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>> {
+    fn read(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>> {
         Box::pin(async move {
             let mut found = self.store.read(self.taken_for(caller), task).await?;
             if let Some(task) = &mut found
@@ -146,11 +168,11 @@ impl Tasks for Faulty {
         })
     }
 
-    fn list(&self, caller: Principal, page: Page) -> BoxFuture<'_, Result<Listing, Error>> {
+    fn list(&self, caller: Owner, page: Page) -> BoxFuture<'_, Result<Listing, Error>> {
         Box::pin(async move {
             let mut listing = self.store.list(caller, page).await?;
             if self.has(Fault::ListsEverything) {
-                let other = Principal::from_digest([0xca; 32]);
+                let other = Owner::from_digest([0xca; 32]);
                 listing
                     .tasks
                     .extend(self.store.list(other, page).await?.tasks);
@@ -161,7 +183,7 @@ impl Tasks for Faulty {
 
     fn answer(
         &self,
-        caller: Principal,
+        caller: Owner,
         task: TaskId,
         mut answers: Vec<Answer>,
     ) -> BoxFuture<'_, Result<Option<Answered>, Error>> {
@@ -177,11 +199,7 @@ impl Tasks for Faulty {
         self.store.answer(caller, task, answers)
     }
 
-    fn cancel(
-        &self,
-        caller: Principal,
-        task: TaskId,
-    ) -> BoxFuture<'_, Result<Option<Status>, Error>> {
+    fn cancel(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Status>, Error>> {
         self.store.cancel(caller, task)
     }
 
@@ -201,23 +219,33 @@ impl Tasks for Faulty {
         })
     }
 
-    fn renew(&self, lease: Lease, length: Duration) -> BoxFuture<'_, Result<News, Error>> {
+    fn renew(&self, lease: Lease, length: Duration) -> BoxFuture<'_, Result<TaskUpdate, Error>> {
         Box::pin(async move {
+            if self.has(Fault::HoldsParkedCalls) {
+                drop(self.row.lock().await);
+            }
             let news = self.store.renew(lease, self.granted(length)).await;
-            self.believe(news, News::new(Status::Working, Vec::new()))
+            self.believe(news, TaskUpdate::new(Status::Working, Vec::new()))
         })
     }
 
-    fn append(&self, lease: Lease, mut commit: Commit) -> BoxFuture<'_, Result<News, Error>> {
+    fn append(&self, lease: Lease, mut commit: Commit) -> BoxFuture<'_, Result<TaskUpdate, Error>> {
         if self.strikes(Fault::SkipsCommits) {
-            return Box::pin(async { Ok(News::new(Status::Working, Vec::new())) });
+            return Box::pin(async { Ok(TaskUpdate::new(Status::Working, Vec::new())) });
         }
         Box::pin(async move {
+            let row = self.hold().await;
+            if self.has(Fault::StallsCommits)
+                && self.calls.fetch_add(1, Ordering::Relaxed) % 40 == 39
+            {
+                tokio::time::sleep(Duration::from_millis(1500)).await;
+            }
             if self.has(Fault::SwallowsTakenKeys) {
                 commit.taken.clear();
             }
             let news = self.store.append(lease, commit).await;
-            self.believe(news, News::new(Status::Working, Vec::new()))
+            drop(row);
+            self.believe(news, TaskUpdate::new(Status::Working, Vec::new()))
         })
     }
 
@@ -225,13 +253,13 @@ impl Tasks for Faulty {
         &self,
         lease: Lease,
         commit: Commit,
-        rest: Rest,
-    ) -> BoxFuture<'_, Result<Rested, Error>> {
+        rest: Passivation,
+    ) -> BoxFuture<'_, Result<Passivated, Error>> {
         Box::pin(async move {
             let rested = self.store.passivate(lease, commit, rest).await;
-            let rested = self.believe(rested, Rested::Parked)?;
+            let rested = self.believe(rested, Passivated::Parked)?;
             Ok(match rested {
-                Rested::Awake(_) if self.has(Fault::SleepsOnAnswers) => Rested::Parked,
+                Passivated::Refused(_) if self.has(Fault::SleepsOnAnswers) => Passivated::Parked,
                 other => other,
             })
         })
@@ -261,11 +289,15 @@ impl Ledger for Faulty {
     fn claim_once(
         &self,
         effect: Effect,
-        claimant: Claimant,
-        ttl: Duration,
+        mut claim: EffectClaim,
     ) -> BoxFuture<'_, Result<OnceClaim, Error>> {
         Box::pin(async move {
-            let claim = self.store.claim_once(effect, claimant, ttl).await?;
+            if self.has(Fault::ForgetsAnswersOfEffects) {
+                claim.answers = Bytes::new();
+            }
+            let row = self.hold().await;
+            let claim = self.store.claim_once(effect, claim).await?;
+            drop(row);
             Ok(match claim {
                 OnceClaim::Ambiguous { .. } if self.has(Fault::RunsEffectsTwice) => OnceClaim::Won,
                 other => other,
@@ -296,23 +328,26 @@ impl Ledger for Faulty {
         &self,
         round: Round,
         entry: RoundEntry,
-    ) -> BoxFuture<'_, Result<Entered, Error>> {
+    ) -> BoxFuture<'_, Result<RoundClaim, Error>> {
         Box::pin(async move {
+            if self.has(Fault::HoldsParkedCalls) {
+                drop(self.row.lock().await);
+            }
             let entered = self.store.enter_round(round, entry).await?;
             Ok(match entered {
-                _ if self.has(Fault::RunsRoundsTwice) => Entered::Yours,
+                _ if self.has(Fault::RunsRoundsTwice) => RoundClaim::Yours,
                 other => other,
             })
         })
     }
 
-    fn leave_round(
+    fn complete_round(
         &self,
         round: Round,
         claimant: Claimant,
         response: Bytes,
     ) -> BoxFuture<'_, Result<(), Error>> {
-        self.store.leave_round(round, claimant, response)
+        self.store.complete_round(round, claimant, response)
     }
 
     fn sweep_ledger(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>> {

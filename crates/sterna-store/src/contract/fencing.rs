@@ -3,7 +3,9 @@
 use super::Subject;
 use super::case::{Broken, cases, refused, same};
 use super::fixture::{CALLER, HOUR, LEASE, bytes, entry, id, question};
-use crate::{Commit, Error, ErrorKind, Fence, Lease, Outcome, Rest, Rested, Status, Tasks};
+use crate::{
+    Commit, Error, ErrorKind, Fence, Lease, Outcome, Passivated, Passivation, Status, Tasks,
+};
 
 cases! { dyn Tasks:
     a_zombie_can_not_append,
@@ -32,7 +34,7 @@ async fn unharmed(subject: &Subject<dyn Tasks>, alive: Lease) -> Result<(), Brok
     same(task.summary.note, None)?;
     subject
         .store()
-        .passivate(alive, Commit::default(), Rest::HandOver)
+        .passivate(alive, Commit::default(), Passivation::HandOver)
         .await?;
     same(subject.claimed(1).await?.journal, Vec::new())
 }
@@ -51,10 +53,10 @@ async fn a_zombie_can_not_passivate(subject: Subject<dyn Tasks>) -> Result<(), B
     let (dead, alive) = zombie(&subject).await?;
     let commit = Commit::of([entry("plan", "late")]).asking([question("go")]);
     for rest in [
-        Rest::ForAnswers,
-        Rest::For(HOUR),
-        Rest::HandOver,
-        Rest::Retry(HOUR),
+        Passivation::ForAnswers,
+        Passivation::For(HOUR),
+        Passivation::HandOver,
+        Passivation::Retry(HOUR),
     ] {
         let rested = subject.store().passivate(dead, commit.clone(), rest).await;
         refused(rested, ErrorKind::Fenced)?;
@@ -108,9 +110,9 @@ async fn a_lease_that_was_given_back_is_no_lease(
     let commit = Commit::default().asking([question("go")]);
     let rested = subject
         .store()
-        .passivate(lease, commit, Rest::ForAnswers)
+        .passivate(lease, commit, Passivation::ForAnswers)
         .await?;
-    same(rested, Rested::Parked)?;
+    same(rested, Passivated::Parked)?;
     every_use_is_fenced(&subject, lease).await
 }
 
@@ -133,7 +135,7 @@ async fn every_use_is_fenced(subject: &Subject<dyn Tasks>, lease: Lease) -> Resu
     fenced(store.append(lease, Commit::default()).await.map(drop))?;
     fenced(store.renew(lease, LEASE).await.map(drop))?;
     let rested = store
-        .passivate(lease, Commit::default(), Rest::HandOver)
+        .passivate(lease, Commit::default(), Passivation::HandOver)
         .await;
     fenced(rested.map(drop))?;
     let finished = store.finish(lease, Outcome::Completed(bytes("late"))).await;
@@ -164,7 +166,7 @@ async fn a_finished_task_takes_no_more_work(subject: Subject<dyn Tasks>) -> Resu
     let commit = Commit::of([entry("plan", "late")]);
     refused(store.append(lease, commit.clone()).await, ErrorKind::Fenced)?;
     refused(store.renew(lease, LEASE).await, ErrorKind::Fenced)?;
-    let rested = store.passivate(lease, commit, Rest::HandOver).await;
+    let rested = store.passivate(lease, commit, Passivation::HandOver).await;
     refused(rested, ErrorKind::Fenced)?;
     same(store.cancel(CALLER, id(1)).await?, Some(Status::Completed))?;
     subject.advance(LEASE * 2).await?;

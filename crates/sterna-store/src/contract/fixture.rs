@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::Subject;
 use super::case::Broken;
 use crate::{
-    Answer, BoxFuture, Claim, Claimant, Claimed, Entry, FlowId, Lease, Name, NewTask, Principal,
+    Answer, BoxFuture, Claim, Claimant, Claimed, Entry, FlowId, Lease, Name, NewTask, Owner,
     Question, Sweep, Task, TaskId, Tasks,
 };
 
@@ -18,8 +18,8 @@ pub(super) const HOUR: Duration = Duration::from_secs(3600);
 /// The length of every lease, unless a case says otherwise.
 pub(super) const LEASE: Duration = MINUTE;
 
-pub(super) const CALLER: Principal = Principal::from_digest([0xca; 32]);
-pub(super) const STRANGER: Principal = Principal::from_digest([0x57; 32]);
+pub(super) const CALLER: Owner = Owner::from_digest([0xca; 32]);
+pub(super) const STRANGER: Owner = Owner::from_digest([0x57; 32]);
 
 pub(super) fn id(number: u8) -> TaskId {
     TaskId::from_bytes([number; 16])

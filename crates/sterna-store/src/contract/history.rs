@@ -6,27 +6,27 @@ use bytes::Bytes;
 
 use super::fixture::{MINUTE, answer, bytes, claimant, flow, id, name};
 use crate::{
-    BlobId, Claim, Claimed, Commit, Effect, Entered, Error, Lease, NewTask, OnceClaim, Outcome,
-    Page, Principal, Rest, Round, RoundEntry, Store, Summary, Sweep, Task,
+    BlobId, Claim, Claimed, Commit, Effect, EffectClaim, Error, Lease, NewTask, OnceClaim, Outcome,
+    Owner, Page, Passivation, Round, RoundClaim, RoundEntry, Store, Summary, Sweep, Task,
 };
 
 /// One thing that is done to a store.
 #[derive(Clone, Debug)]
 pub(super) enum Operation {
     Advance(Duration),
-    Answer(Principal, u8, Vec<&'static str>),
+    Answer(Owner, u8, Vec<&'static str>),
     Append(Lease, Commit),
-    Cancel(Principal, u8),
+    Cancel(Owner, u8),
     Claim(Claim),
     ClaimOnce(u8, u8),
     Create(NewTask),
     EnterRound(u8, u8),
     Finish(Lease, Outcome),
-    LeaveRound(u8, u8),
-    List(Principal),
-    Passivate(Lease, Commit, Rest),
+    CompleteRound(u8, u8),
+    List(Owner),
+    Passivate(Lease, Commit, Passivation),
     PutBlob(u8, u8),
-    Read(Principal, u8),
+    Read(Owner, u8),
     ReadBlob(u8),
     Renew(Lease),
     SettleOnce(u8, u8),
@@ -64,7 +64,9 @@ impl Operation {
             }),
             Self::ClaimOnce(effect, who) => {
                 let effect = Effect::new(flow(effect), name("charge"));
-                let claim = store.claim_once(effect, claimant(who), TTL).await;
+                let claim = store
+                    .claim_once(effect, EffectClaim::new(claimant(who), TTL))
+                    .await;
                 show(claim, |claim| match claim {
                     OnceClaim::Ambiguous { .. } => "ambiguous".to_owned(),
                     other => format!("{other:?}"),
@@ -78,18 +80,18 @@ impl Operation {
                     .enter_round(Round::new(flow(1), round.into()), entry)
                     .await;
                 show(entered, |entered| match entered {
-                    Entered::Busy { .. } => "busy".to_owned(),
+                    RoundClaim::Busy { .. } => "busy".to_owned(),
                     other => format!("{other:?}"),
                 })
             }
             Self::Finish(lease, outcome) => show(store.finish(lease, outcome).await, |status| {
                 format!("{status:?}")
             }),
-            Self::LeaveRound(round, who) => {
+            Self::CompleteRound(round, who) => {
                 let round = Round::new(flow(1), round.into());
                 let response = bytes(&format!("response {who}"));
                 show(
-                    store.leave_round(round, claimant(who), response).await,
+                    store.complete_round(round, claimant(who), response).await,
                     |()| String::new(),
                 )
             }

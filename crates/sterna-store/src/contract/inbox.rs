@@ -3,7 +3,7 @@
 use super::Subject;
 use super::case::{Broken, cases, same};
 use super::fixture::{CALLER, LEASE, answer, entry, id, name, new_task, question, together};
-use crate::{Answered, BoxFuture, Commit, Error, Lease, Rest, Rested, Status, Tasks};
+use crate::{Answered, BoxFuture, Commit, Error, Lease, Passivated, Passivation, Status, Tasks};
 
 cases! { dyn Tasks:
     an_answer_wakes_a_resting_task,
@@ -26,9 +26,9 @@ async fn resting(subject: &Subject<dyn Tasks>, number: u8, keys: &[&str]) -> Res
     let commit = Commit::default().asking(keys.iter().map(|key| question(key)));
     let rested = subject
         .store()
-        .passivate(lease, commit, Rest::ForAnswers)
+        .passivate(lease, commit, Passivation::ForAnswers)
         .await?;
-    same(rested, Rested::Parked)?;
+    same(rested, Passivated::Parked)?;
     subject.idle().await
 }
 
@@ -56,8 +56,10 @@ async fn an_answer_before_the_task_rests_keeps_it_awake(
     store
         .answer(CALLER, id(1), vec![answer("go", "yes")])
         .await?;
-    let rested = store.passivate(lease, asking(), Rest::ForAnswers).await?;
-    let Rested::Awake(news) = rested else {
+    let rested = store
+        .passivate(lease, asking(), Passivation::ForAnswers)
+        .await?;
+    let Passivated::Refused(news) = rested else {
         return Err(Broken::new("the task went to rest on an answer"));
     };
     same(news.answers, vec![answer("go", "yes")])?;
@@ -73,9 +75,10 @@ async fn an_answer_that_races_with_rest_is_never_lost(
         let store = subject.store();
         let asking = Commit::default().asking([question("go")]);
         store.append(lease, asking.clone()).await?;
-        let rest = race(store.passivate(lease, asking, Rest::ForAnswers), |rested| {
-            Ok(Some(rested?))
-        });
+        let rest = race(
+            store.passivate(lease, asking, Passivation::ForAnswers),
+            |rested| Ok(Some(rested?)),
+        );
         let tell = race(
             store.answer(CALLER, id(number), vec![answer("go", "yes")]),
             |answered| answered.map(|_| None),
@@ -90,7 +93,7 @@ async fn an_answer_that_races_with_rest_is_never_lost(
             rested = rested.or(result?);
         }
         let answers = match rested {
-            Some(Rested::Awake(news)) => news.answers,
+            Some(Passivated::Refused(news)) => news.answers,
             _ => subject.claimed(number).await?.answers,
         };
         same(answers, vec![answer("go", "yes")])?;
@@ -100,8 +103,8 @@ async fn an_answer_that_races_with_rest_is_never_lost(
 
 fn race<'a, T: Send + 'a>(
     future: BoxFuture<'a, Result<T, Error>>,
-    map: fn(Result<T, Error>) -> Result<Option<Rested>, Error>,
-) -> BoxFuture<'a, Result<Option<Rested>, Error>> {
+    map: fn(Result<T, Error>) -> Result<Option<Passivated>, Error>,
+) -> BoxFuture<'a, Result<Option<Passivated>, Error>> {
     Box::pin(async move { map(future.await) })
 }
 
@@ -117,9 +120,9 @@ async fn answers_may_come_one_by_one(subject: Subject<dyn Tasks>) -> Result<(), 
         .taking(name("b"))
         .asking([question("a")]);
     let rested = store
-        .passivate(claimed.lease, commit, Rest::ForAnswers)
+        .passivate(claimed.lease, commit, Passivation::ForAnswers)
         .await?;
-    same(rested, Rested::Parked)?;
+    same(rested, Passivated::Parked)?;
     let answered = store.answer(CALLER, id(1), vec![answer("a", "1")]).await?;
     same(answered, Some(Answered::new(1, Status::Working)))?;
     same(subject.claimed(1).await?.answers, vec![answer("a", "1")])

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Subject;
 use super::case::{Broken, cases, refused, same};
 use super::fixture::{CALLER, LEASE, MINUTE, answer, entry, id, new_task, question};
-use crate::{Commit, ErrorKind, Note, Outcome, Rest, Summary, Tasks};
+use crate::{Commit, ErrorKind, Note, Outcome, Passivation, Summary, Tasks};
 
 cases! { dyn Tasks:
     entries_come_back_in_the_order_they_were_appended,
@@ -29,7 +29,7 @@ async fn entries_come_back_in_the_order_they_were_appended(
         .await?;
     store.append(lease, Commit::of([entry("k", "3")])).await?;
     store
-        .passivate(lease, Commit::of([entry("b", "4")]), Rest::HandOver)
+        .passivate(lease, Commit::of([entry("b", "4")]), Passivation::HandOver)
         .await?;
     let keys: Vec<_> = subject.claimed(1).await?.journal;
     let wanted = [("m", "0"), ("z", "1"), ("a", "2"), ("k", "3"), ("b", "4")];
@@ -60,7 +60,7 @@ async fn a_key_never_gets_a_second_value(subject: Subject<dyn Tasks>) -> Result<
     let at_once = Commit::of([entry("b", "1"), entry("b", "2")]);
     refused(store.append(lease, at_once).await, ErrorKind::Conflict)?;
     let resting = Commit::of([entry("a", "2")]);
-    let rested = store.passivate(lease, resting, Rest::HandOver).await;
+    let rested = store.passivate(lease, resting, Passivation::HandOver).await;
     refused(rested, ErrorKind::Conflict)?;
     subject.advance(LEASE * 2).await?;
     same(subject.claimed(1).await?.journal, vec![entry("a", "1")])

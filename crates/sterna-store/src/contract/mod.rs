@@ -17,7 +17,7 @@
 //!         let time = Arc::new(AtomicI64::new(0));
 //!         let clock = Arc::clone(&time);
 //!         let now = move || UnixMillis::new(clock.load(Ordering::Relaxed));
-//!         let store: Arc<dyn Store> = Arc::new(MemoryStore::new(MemoryLimits::default(), now));
+//!         let store: Arc<dyn Store> = Arc::new(MemoryStore::with_clock(MemoryLimits::default(), now));
 //!         Ok(Subject::new(store, move |by| {
 //!             time.fetch_add(UnixMillis::span(by), Ordering::Relaxed);
 //!             Box::pin(async { Ok(()) })
@@ -39,7 +39,6 @@ mod blob_cases;
 mod case;
 mod claims;
 mod creation;
-mod dice;
 mod effects;
 mod ends;
 mod expiry;
@@ -49,8 +48,9 @@ mod fixture;
 mod history;
 mod inbox;
 mod journal;
+mod passivation;
 mod questions;
-mod rest;
+mod rng;
 mod rounds;
 mod subject;
 mod values;
@@ -86,7 +86,7 @@ pub async fn tasks(
         journal::cases(),
         questions::cases(),
         inbox::cases(),
-        rest::cases(),
+        passivation::cases(),
         ends::cases(),
         expiry::cases(),
         values::cases(),

@@ -3,7 +3,9 @@
 use super::Subject;
 use super::case::{Broken, cases, refused, same};
 use super::fixture::{CALLER, answer, bytes, id, name, question};
-use crate::{Answered, Asked, Commit, ErrorKind, Phase, Question, Rest, Rested, Status, Tasks};
+use crate::{
+    Answered, Asked, Commit, ErrorKind, Passivated, Passivation, Phase, Question, Status, Tasks,
+};
 
 cases! { dyn Tasks:
     questions_are_shown_in_the_order_they_were_asked,
@@ -88,8 +90,8 @@ async fn a_question_that_is_no_longer_asked_is_withdrawn(
     let both = Commit::default().asking([question("a"), question("b")]);
     store.append(lease, both).await?;
     let one = Commit::default().asking([question("b")]);
-    let rested = store.passivate(lease, one, Rest::ForAnswers).await?;
-    same(rested, Rested::Parked)?;
+    let rested = store.passivate(lease, one, Passivation::ForAnswers).await?;
+    same(rested, Passivated::Parked)?;
     same(subject.seen(1).await?.questions, vec![question("b")])?;
     let answered = store
         .answer(CALLER, id(1), vec![answer("a", "late")])
@@ -153,7 +155,7 @@ async fn a_worker_learns_everything_that_was_ever_asked(
         .asking([answered, open]);
     store.append(lease, commit).await?;
     store
-        .passivate(lease, Commit::default(), Rest::HandOver)
+        .passivate(lease, Commit::default(), Passivation::HandOver)
         .await?;
     let asked = [
         ("z", Phase::Withdrawn),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Subject;
 use super::case::{Broken, cases, refused, same};
 use super::fixture::{HOUR, MINUTE, bytes, claimant, flow, together};
-use crate::{Entered, ErrorKind, Ledger, Round, RoundEntry};
+use crate::{ErrorKind, Ledger, Round, RoundClaim, RoundEntry};
 
 cases! { dyn Ledger:
     the_same_retry_gets_the_stored_response,
@@ -42,15 +42,15 @@ async fn the_same_retry_gets_the_stored_response(
     let store = subject.store();
     same(
         store.enter_round(ROUND, arrival(1, 1)).await?,
-        Entered::Yours,
+        RoundClaim::Yours,
     )?;
     store
-        .leave_round(ROUND, claimant(1), bytes("response"))
+        .complete_round(ROUND, claimant(1), bytes("response"))
         .await?;
     subject.advance(MINUTE * 2).await?;
     for who in [1, 2] {
         let entered = store.enter_round(ROUND, arrival(1, who)).await?;
-        same(entered, Entered::Answered(bytes("response")))?;
+        same(entered, RoundClaim::Answered(bytes("response")))?;
     }
     Ok(())
 }
@@ -60,14 +60,14 @@ async fn a_retry_with_other_answers_is_refused(subject: Subject<dyn Ledger>) -> 
     store.enter_round(ROUND, arrival(1, 1)).await?;
     same(
         store.enter_round(ROUND, arrival(2, 2)).await?,
-        Entered::Other,
+        RoundClaim::Other,
     )?;
     store
-        .leave_round(ROUND, claimant(1), bytes("response"))
+        .complete_round(ROUND, claimant(1), bytes("response"))
         .await?;
     same(
         store.enter_round(ROUND, arrival(2, 2)).await?,
-        Entered::Other,
+        RoundClaim::Other,
     )
 }
 
@@ -76,14 +76,14 @@ async fn a_concurrent_retry_is_told_to_wait(subject: Subject<dyn Ledger>) -> Res
     store.enter_round(ROUND, arrival(1, 1)).await?;
     subject.advance(MINUTE / 2).await?;
     match store.enter_round(ROUND, arrival(1, 2)).await? {
-        Entered::Busy { age } if age >= MINUTE / 2 && age < MINUTE => {}
+        RoundClaim::Busy { age } if age >= MINUTE / 2 && age < MINUTE => {}
         other => return Err(Broken::new(format!("wanted to wait, got {other:?}"))),
     }
     store
-        .leave_round(ROUND, claimant(1), bytes("response"))
+        .complete_round(ROUND, claimant(1), bytes("response"))
         .await?;
     let entered = store.enter_round(ROUND, arrival(1, 2)).await?;
-    same(entered, Entered::Answered(bytes("response")))
+    same(entered, RoundClaim::Answered(bytes("response")))
 }
 
 async fn a_round_has_one_winner_under_concurrency(
@@ -96,8 +96,8 @@ async fn a_round_has_one_winner_under_concurrency(
         let mut winners = 0;
         for entered in together(arrivals.collect()).await {
             match entered? {
-                Entered::Yours => winners += 1,
-                Entered::Busy { .. } => {}
+                RoundClaim::Yours => winners += 1,
+                RoundClaim::Busy { .. } => {}
                 other => return Err(Broken::new(format!("got {other:?}"))),
             }
         }
@@ -116,8 +116,8 @@ async fn a_round_has_one_winner_among_different_answers(
         let mut winners = 0;
         for entered in together(arrivals.collect()).await {
             match entered? {
-                Entered::Yours => winners += 1,
-                Entered::Other => {}
+                RoundClaim::Yours => winners += 1,
+                RoundClaim::Other => {}
                 other => return Err(Broken::new(format!("got {other:?}"))),
             }
         }
@@ -135,7 +135,7 @@ async fn a_round_whose_owner_is_silent_is_taken_over(
     let arrivals = (2..8).map(|who| store.enter_round(ROUND, arrival(1, who)));
     let mut winners = 0;
     for entered in together(arrivals.collect()).await {
-        winners += u32::from(entered? == Entered::Yours);
+        winners += u32::from(entered? == RoundClaim::Yours);
     }
     same(winners, 1)
 }
@@ -148,11 +148,11 @@ async fn other_answers_are_refused_even_after_the_owner_died(
     subject.advance(MINUTE * 2).await?;
     same(
         store.enter_round(ROUND, arrival(2, 2)).await?,
-        Entered::Other,
+        RoundClaim::Other,
     )?;
     same(
         store.enter_round(ROUND, arrival(1, 3)).await?,
-        Entered::Yours,
+        RoundClaim::Yours,
     )
 }
 
@@ -163,17 +163,17 @@ async fn an_owner_who_speaks_up_keeps_the_round(
     for _ in 0..3 {
         same(
             store.enter_round(ROUND, arrival(1, 1)).await?,
-            Entered::Yours,
+            RoundClaim::Yours,
         )?;
         subject.advance(MINUTE * 3 / 4).await?;
     }
     let entered = store.enter_round(ROUND, arrival(1, 2)).await?;
     same(
-        matches!(entered, Entered::Busy { age } if age > MINUTE * 2),
+        matches!(entered, RoundClaim::Busy { age } if age > MINUTE * 2),
         true,
     )?;
     store
-        .leave_round(ROUND, claimant(1), bytes("response"))
+        .complete_round(ROUND, claimant(1), bytes("response"))
         .await?;
     Ok(())
 }
@@ -185,20 +185,22 @@ async fn an_owner_who_wants_no_time_lets_the_round_go_at_once(
     store.enter_round(ROUND, arrival(1, 1)).await?;
     let mut leaving = arrival(1, 1);
     leaving.length = Duration::ZERO;
-    same(store.enter_round(ROUND, leaving).await?, Entered::Yours)?;
+    same(store.enter_round(ROUND, leaving).await?, RoundClaim::Yours)?;
     // What was answered still counts; who answers is open.
     same(
         store.enter_round(ROUND, arrival(2, 2)).await?,
-        Entered::Other,
+        RoundClaim::Other,
     )?;
     same(
         store.enter_round(ROUND, arrival(1, 3)).await?,
-        Entered::Yours,
+        RoundClaim::Yours,
     )?;
-    let late = store.leave_round(ROUND, claimant(1), bytes("late")).await;
+    let late = store
+        .complete_round(ROUND, claimant(1), bytes("late"))
+        .await;
     refused(late, ErrorKind::Fenced)?;
     store
-        .leave_round(ROUND, claimant(3), bytes("response"))
+        .complete_round(ROUND, claimant(3), bytes("response"))
         .await?;
     Ok(())
 }
@@ -207,23 +209,29 @@ async fn a_late_owner_can_not_answer_a_round_taken_over(
     subject: Subject<dyn Ledger>,
 ) -> Result<(), Broken> {
     let store = subject.store();
-    let nobody = store.leave_round(ROUND, claimant(1), bytes("early")).await;
-    refused(nobody, ErrorKind::Fenced)?;
+    let early = store
+        .complete_round(ROUND, claimant(1), bytes("early"))
+        .await;
+    refused(early, ErrorKind::Fenced)?;
     store.enter_round(ROUND, arrival(1, 1)).await?;
     subject.advance(MINUTE * 2).await?;
     same(
         store.enter_round(ROUND, arrival(1, 2)).await?,
-        Entered::Yours,
+        RoundClaim::Yours,
     )?;
-    let late = store.leave_round(ROUND, claimant(1), bytes("late")).await;
+    let late = store
+        .complete_round(ROUND, claimant(1), bytes("late"))
+        .await;
     refused(late, ErrorKind::Fenced)?;
     store
-        .leave_round(ROUND, claimant(2), bytes("response"))
+        .complete_round(ROUND, claimant(2), bytes("response"))
         .await?;
-    let late = store.leave_round(ROUND, claimant(1), bytes("late")).await;
+    let late = store
+        .complete_round(ROUND, claimant(1), bytes("late"))
+        .await;
     refused(late, ErrorKind::Fenced)?;
     let entered = store.enter_round(ROUND, arrival(1, 1)).await?;
-    same(entered, Entered::Answered(bytes("response")))
+    same(entered, RoundClaim::Answered(bytes("response")))
 }
 
 async fn a_response_stored_again_is_harmless(subject: Subject<dyn Ledger>) -> Result<(), Broken> {
@@ -231,10 +239,12 @@ async fn a_response_stored_again_is_harmless(subject: Subject<dyn Ledger>) -> Re
     store.enter_round(ROUND, arrival(1, 1)).await?;
     for _ in 0..2 {
         store
-            .leave_round(ROUND, claimant(1), bytes("response"))
+            .complete_round(ROUND, claimant(1), bytes("response"))
             .await?;
     }
-    let other = store.leave_round(ROUND, claimant(1), bytes("other")).await;
+    let other = store
+        .complete_round(ROUND, claimant(1), bytes("other"))
+        .await;
     refused(other, ErrorKind::Conflict)
 }
 
@@ -249,7 +259,7 @@ async fn rounds_and_flows_do_not_mix(subject: Subject<dyn Ledger>) -> Result<(),
             .store()
             .enter_round(round, arrival(digest, 1))
             .await?;
-        same(entered, Entered::Yours)?;
+        same(entered, RoundClaim::Yours)?;
     }
     Ok(())
 }
@@ -260,22 +270,22 @@ async fn expired_rounds_are_forgotten(subject: Subject<dyn Ledger>) -> Result<()
         let round = Round::new(flow(1), number);
         store.enter_round(round, arrival(1, 1)).await?;
         store
-            .leave_round(round, claimant(1), bytes("response"))
+            .complete_round(round, claimant(1), bytes("response"))
             .await?;
     }
     same(store.sweep_ledger(10).await?, 0)?;
     subject.advance(HOUR * 2).await?;
     let late = store
-        .leave_round(Round::new(flow(1), 0), claimant(1), bytes("response"))
+        .complete_round(Round::new(flow(1), 0), claimant(1), bytes("response"))
         .await;
     refused(late, ErrorKind::Fenced)?;
     let anew = store
         .enter_round(Round::new(flow(1), 0), arrival(2, 2))
         .await?;
-    same(anew, Entered::Yours)?;
+    same(anew, RoundClaim::Yours)?;
     same(store.sweep_ledger(10).await?, 2)?;
     let entered = store
         .enter_round(Round::new(flow(1), 0), arrival(2, 2))
         .await?;
-    same(entered, Entered::Yours)
+    same(entered, RoundClaim::Yours)
 }

@@ -5,7 +5,9 @@ use bytes::Bytes;
 use super::Subject;
 use super::case::{Broken, cases, same};
 use super::fixture::{CALLER, answer, claim, id, name, new_task, pattern, question};
-use crate::{Answer, Claim, Commit, Entry, Name, Note, Outcome, Question, Rest, Targets, Tasks};
+use crate::{
+    Answer, Claim, Commit, Entry, Name, Note, Outcome, Passivation, Question, Targets, Tasks,
+};
 
 cases! { dyn Tasks:
     big_values_come_back_as_they_were,
@@ -34,7 +36,7 @@ async fn values_come_back(subject: &Subject<dyn Tasks>, value: &Bytes) -> Result
     let asked = Question::new(name("go"), [0; 16], value.clone());
     let commit = Commit::of([Entry::new(name("step"), value.clone())]).asking([asked]);
     store
-        .passivate(claimed.lease, commit, Rest::ForAnswers)
+        .passivate(claimed.lease, commit, Passivation::ForAnswers)
         .await?;
     let shown = subject.seen(1).await?.questions;
     same(shown.len() == 1 && shown[0].request == *value, true)?;
@@ -85,7 +87,9 @@ async fn hostile_text_is_only_text(subject: Subject<dyn Tasks>) -> Result<(), Br
         same(&claimed[0].summary.target, &name(&text))?;
         let commit = Commit::of([Entry::new(name(&text), Bytes::from(text.clone()))])
             .asking([question(&text)]);
-        store.passivate(lease, commit, Rest::ForAnswers).await?;
+        store
+            .passivate(lease, commit, Passivation::ForAnswers)
+            .await?;
         let task = subject.seen(number).await?;
         same(task.questions, vec![question(&text)])?;
         same(task.summary.note, Some(Note::new(&text)))?;
@@ -112,7 +116,9 @@ async fn many_entries_and_questions_are_kept(subject: Subject<dyn Tasks>) -> Res
         .collect();
     let keys: Vec<_> = (0..100).map(|n| format!("question#{n}")).collect();
     let commit = Commit::of(entries.clone()).asking(keys.iter().map(|key| question(key)));
-    store.passivate(lease, commit, Rest::ForAnswers).await?;
+    store
+        .passivate(lease, commit, Passivation::ForAnswers)
+        .await?;
     same(subject.seen(1).await?.questions.len(), 100)?;
     let answers: Vec<_> = keys.iter().map(|key| answer(key, key)).collect();
     store.answer(CALLER, id(1), answers.clone()).await?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Error, ErrorKind, Event, Fence, Rest, Status, UnixMillis};
+use crate::{Error, ErrorKind, Event, Fence, Passivation, Status, UnixMillis};
 
 /// The part of a task that decides what may happen to it.
 ///
@@ -113,29 +113,36 @@ impl Control {
     ///
     /// [`ErrorKind::Fenced`] as [`check`](Self::check), and
     /// [`ErrorKind::Misuse`] if nothing would ever wake the task.
-    pub fn rest(&mut self, fence: Fence, now: UnixMillis, rest: Rest) -> Result<bool, Error> {
+    pub fn rest(
+        &mut self,
+        fence: Fence,
+        now: UnixMillis,
+        rest: Passivation,
+    ) -> Result<bool, Error> {
         self.check(fence)?;
         let due_at = match rest {
-            Rest::Retry(after) => {
+            Passivation::Retry(after) => {
                 self.held = false;
                 self.due_at = Some(now + after);
                 return Ok(true);
             }
-            Rest::HandOver => Some(now),
+            Passivation::HandOver => Some(now),
             // The inbox is looked at under the same lock that an answer takes,
             // so an answer is either seen here or finds the task parked.
-            Rest::For(_) | Rest::ForAnswers if self.unread > 0 || self.status.is_final() => {
+            Passivation::For(_) | Passivation::ForAnswers
+                if self.unread > 0 || self.status.is_final() =>
+            {
                 self.attempts = 0;
                 return Ok(false);
             }
-            Rest::For(duration) => Some(now + duration),
-            Rest::ForAnswers if self.open == 0 => {
+            Passivation::For(duration) => Some(now + duration),
+            Passivation::ForAnswers if self.open == 0 => {
                 return Err(Error::new(
                     ErrorKind::Misuse,
                     "a task without open questions would rest forever",
                 ));
             }
-            Rest::ForAnswers => None,
+            Passivation::ForAnswers => None,
         };
         self.held = false;
         self.attempts = 0;
@@ -199,6 +206,18 @@ impl Control {
             self.due_at = Some(self.due_at.map_or(now, |due| due.min(now)));
         }
     }
+}
+
+/// The refusal of a task whose owner has `quota` unfinished tasks already.
+pub fn over_quota(quota: u32) -> Error {
+    Error::new(
+        ErrorKind::Quota,
+        format!(
+            "the owner has {quota} unfinished tasks, which is all it may have: \
+             wait until some have ended, or cancel some"
+        ),
+    )
+    .with_code("MR0411")
 }
 
 fn fenced() -> Error {

@@ -1,10 +1,10 @@
 //! Who runs an effect, who answers a round.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 
-use crate::{Claimant, Entered, Error, ErrorKind, OnceClaim, RoundEntry, UnixMillis};
+use crate::{
+    Claimant, EffectClaim, Error, ErrorKind, OnceClaim, RoundClaim, RoundEntry, UnixMillis,
+};
 
 /// An effect that somebody claimed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -16,17 +16,20 @@ pub struct EffectRecord {
     pub claimed_at: UnixMillis,
     /// When it is forgotten.
     pub expires_at: UnixMillis,
+    /// The answers that led to it. Empty if a release that kept none wrote it.
+    pub answers: Bytes,
     /// What came of it, once that is known.
     pub result: Option<Bytes>,
 }
 
 impl EffectRecord {
     /// The record of a claim that wins.
-    pub fn won(claimant: Claimant, ttl: Duration, now: UnixMillis) -> Self {
+    pub fn won(claim: EffectClaim, now: UnixMillis) -> Self {
         Self {
-            claimant,
+            claimant: claim.claimant,
             claimed_at: now,
-            expires_at: now + ttl,
+            expires_at: now + claim.ttl,
+            answers: claim.answers,
             result: None,
         }
     }
@@ -38,10 +41,14 @@ impl EffectRecord {
             return None;
         }
         Some(match &self.result {
-            Some(result) => OnceClaim::Settled(result.clone()),
+            Some(result) => OnceClaim::Settled {
+                result: result.clone(),
+                answers: self.answers.clone(),
+            },
             None if self.claimant == claimant => OnceClaim::Won,
             None => OnceClaim::Ambiguous {
                 age: now - self.claimed_at,
+                answers: self.answers.clone(),
             },
         })
     }
@@ -94,29 +101,29 @@ impl RoundRecord {
         }
     }
 
-    /// What another arrival gets. If it is [`Entered::Yours`], this record is
+    /// What another arrival gets. If it is [`RoundClaim::Yours`], this record is
     /// to be written anew.
-    pub fn enter(&mut self, entry: &RoundEntry, now: UnixMillis) -> Entered {
+    pub fn enter(&mut self, entry: &RoundEntry, now: UnixMillis) -> RoundClaim {
         if self.expires_at <= now {
             *self = Self::entered(entry, now);
-            return Entered::Yours;
+            return RoundClaim::Yours;
         }
         if self.digest != entry.digest {
-            return Entered::Other;
+            return RoundClaim::Other;
         }
         if let Some(response) = &self.response {
-            return Entered::Answered(response.clone());
+            return RoundClaim::Answered(response.clone());
         }
         let since = self.entered_at;
         if self.claimant == entry.claimant {
             *self = Self::entered(entry, now);
             self.entered_at = since;
-            Entered::Yours
+            RoundClaim::Yours
         } else if self.lease_until <= now {
             *self = Self::entered(entry, now);
-            Entered::Yours
+            RoundClaim::Yours
         } else {
-            Entered::Busy { age: now - since }
+            RoundClaim::Busy { age: now - since }
         }
     }
 
@@ -160,6 +167,8 @@ fn must_write(theirs: bool, before: Option<&Bytes>, value: &Bytes) -> Result<boo
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     const TTL: Duration = Duration::from_millis(9);
@@ -171,7 +180,7 @@ mod tests {
     #[test]
     fn a_claim_is_lost_at_the_moment_in_which_another_may_win_it() {
         let (first, second) = (Claimant::from_bytes([1; 16]), Claimant::from_bytes([2; 16]));
-        let record = EffectRecord::won(first, TTL, at(0));
+        let record = EffectRecord::won(EffectClaim::new(first, TTL), at(0));
         let result = Bytes::new();
         assert!(record.claim(second, at(8)).is_some());
         assert!(record.settle(first, &result, at(8)).unwrap());
@@ -189,7 +198,7 @@ mod tests {
         let late = record.leave(claimant, &response, at(9)).unwrap_err();
         assert_eq!(late.kind(), ErrorKind::Fenced);
         let other = RoundEntry::new([1; 32], claimant, TTL);
-        assert_eq!(record.enter(&other, at(8)), Entered::Other);
-        assert_eq!(record.enter(&other, at(9)), Entered::Yours);
+        assert_eq!(record.enter(&other, at(8)), RoundClaim::Other);
+        assert_eq!(record.enter(&other, at(9)), RoundClaim::Yours);
     }
 }

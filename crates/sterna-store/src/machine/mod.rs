@@ -8,10 +8,12 @@ mod commit;
 mod control;
 mod ledger;
 mod questions;
+mod turns;
 
 #[cfg(test)]
 mod tests;
 
 pub use commit::{Changes, Known, opening};
-pub use control::Control;
+pub use control::{Control, over_quota};
 pub use ledger::{EffectRecord, RoundRecord, not_yours};
+pub use turns::turns;

@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 
 use super::{Control, Known};
 use crate::{
-    Answer, Asked, Commit, Entry, Error, Event, Fence, Name, Outcome, Phase, Question, Rest,
+    Answer, Asked, Commit, Entry, Error, Event, Fence, Name, Outcome, Passivation, Phase, Question,
     Status, UnixMillis,
 };
 
@@ -245,10 +245,18 @@ impl Teller {
                 let done = Outcome::Completed(Bytes::new());
                 self.control.finish(fence, done.event())?;
             }
-            "rest" => return self.control.rest(fence, self.now, Rest::ForAnswers),
-            "sleep" => return self.control.rest(fence, self.now, Rest::For(millis())),
-            "retry" => return self.control.rest(fence, self.now, Rest::Retry(millis())),
-            "handover" => return self.control.rest(fence, self.now, Rest::HandOver),
+            "rest" => return self.control.rest(fence, self.now, Passivation::ForAnswers),
+            "sleep" => {
+                return self
+                    .control
+                    .rest(fence, self.now, Passivation::For(millis()));
+            }
+            "retry" => {
+                return self
+                    .control
+                    .rest(fence, self.now, Passivation::Retry(millis()));
+            }
+            "handover" => return self.control.rest(fence, self.now, Passivation::HandOver),
             other => panic!("{other} is no event"),
         }
         Ok(true)

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::room::OVERHEAD;
 use super::state::State;
+use super::usage::OVERHEAD;
 use crate::{BlobId, Error, ErrorKind, UnixMillis};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

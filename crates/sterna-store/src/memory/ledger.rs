@@ -1,28 +1,27 @@
 //! What happens to effects and rounds.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 
-use super::room::OVERHEAD;
 use super::state::State;
+use super::usage::OVERHEAD;
 use crate::machine::{EffectRecord, RoundRecord, not_yours};
-use crate::{Claimant, Effect, Entered, Error, OnceClaim, Round, RoundEntry, UnixMillis};
+use crate::{
+    Claimant, Effect, EffectClaim, Error, OnceClaim, Round, RoundClaim, RoundEntry, UnixMillis,
+};
 
 impl State {
     pub(super) fn claim_once(
         &mut self,
         effect: Effect,
-        claimant: Claimant,
-        ttl: Duration,
+        claim: EffectClaim,
         now: UnixMillis,
     ) -> Result<OnceClaim, Error> {
         let record = self.effects.get(&effect);
-        if let Some(claim) = record.and_then(|record| record.claim(claimant, now)) {
-            return Ok(claim);
+        if let Some(claimed) = record.and_then(|record| record.claim(claim.claimant, now)) {
+            return Ok(claimed);
         }
-        self.make_room(OVERHEAD + effect.key.as_str().len(), now)?;
-        let record = EffectRecord::won(claimant, ttl, now);
+        let record = EffectRecord::won(claim, now);
+        self.make_room(cost_of_effect(&effect, &record), now)?;
         if let Some(expired) = self.effects.insert(effect.clone(), record) {
             self.room.give_back(cost_of_effect(&effect, &expired));
         }
@@ -50,7 +49,7 @@ impl State {
         round: Round,
         entry: &RoundEntry,
         now: UnixMillis,
-    ) -> Result<Entered, Error> {
+    ) -> Result<RoundClaim, Error> {
         if let Some(record) = self.rounds.get_mut(&round) {
             let before = cost_of_round(record);
             let entered = record.enter(entry, now);
@@ -60,10 +59,10 @@ impl State {
         }
         self.make_room(OVERHEAD, now)?;
         self.rounds.insert(round, RoundRecord::entered(entry, now));
-        Ok(Entered::Yours)
+        Ok(RoundClaim::Yours)
     }
 
-    pub(super) fn leave_round(
+    pub(super) fn complete_round(
         &mut self,
         round: Round,
         claimant: Claimant,
@@ -102,7 +101,8 @@ impl State {
 }
 
 fn cost_of_effect(effect: &Effect, record: &EffectRecord) -> usize {
-    OVERHEAD + effect.key.as_str().len() + record.result.as_ref().map_or(0, Bytes::len)
+    let result = record.result.as_ref().map_or(0, Bytes::len);
+    OVERHEAD + effect.key.as_str().len() + record.answers.len() + result
 }
 
 fn cost_of_round(record: &RoundRecord) -> usize {

@@ -3,10 +3,10 @@
 
 mod blobs;
 mod ledger;
-mod room;
 mod row;
 mod state;
 mod tasks;
+mod usage;
 
 #[cfg(test)]
 mod model;
@@ -15,22 +15,29 @@ mod tests;
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 
 use crate::{
-    Answer, Answered, Bell, BlobId, Blobs, BoxFuture, Claim, Claimant, Claimed, Commit, Effect,
-    Entered, Error, Lease, Ledger, Listing, NewTask, News, OnceClaim, Outcome, Page, Principal,
-    Rest, Rested, Round, RoundEntry, Status, Summary, Sweep, Swept, Task, TaskId, Tasks,
-    UnixMillis, Wakeups,
+    Answer, Answered, BlobId, Blobs, BoxFuture, Claim, Claimant, Claimed, Commit, Effect,
+    EffectClaim, Error, Lease, Ledger, Listing, NewTask, OnceClaim, Outcome, Owner, Page,
+    Passivated, Passivation, Round, RoundClaim, RoundEntry, Status, Summary, Sweep, Swept, Task,
+    TaskId, TaskUpdate, Tasks, UnixMillis, WakeupSender, Wakeups,
 };
-pub use room::MemoryLimits;
 use state::State;
+pub use usage::MemoryLimits;
 
 /// A store that forgets everything with its process.
 ///
-/// It reads the time from a function, so that a test can move it.
+/// ```
+/// use sterna_store::MemoryStore;
+///
+/// let store = MemoryStore::new();
+/// # let _ = store;
+/// ```
+///
+/// A test hands in a clock that it can move:
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -43,7 +50,7 @@ use state::State;
 /// let time = Arc::new(AtomicI64::new(0));
 /// let clock = Arc::clone(&time);
 /// let now = move || UnixMillis::new(clock.load(Ordering::Relaxed));
-/// let store = MemoryStore::new(MemoryLimits::default(), now);
+/// let store = MemoryStore::with_clock(MemoryLimits::default(), now);
 ///
 /// let id = BlobId::from_bytes([1; 16]);
 /// store.put_blob(id, "plan".into(), Duration::from_secs(1)).await?;
@@ -56,20 +63,31 @@ use state::State;
 pub struct MemoryStore {
     state: Mutex<State>,
     clock: Box<dyn Fn() -> UnixMillis + Send + Sync>,
-    bell: Bell,
+    wakeups: WakeupSender,
 }
 
 impl MemoryStore {
+    /// An empty store with the default limits, on the clock of this machine.
+    pub fn new() -> Self {
+        Self::with_limits(MemoryLimits::default())
+    }
+
+    /// An empty store that holds no more than `limits`, on the clock of this
+    /// machine.
+    pub fn with_limits(limits: MemoryLimits) -> Self {
+        Self::with_clock(limits, machine_clock())
+    }
+
     /// An empty store that holds no more than `limits` and reads the time from
     /// `clock`.
-    pub fn new(
+    pub fn with_clock(
         limits: MemoryLimits,
         clock: impl Fn() -> UnixMillis + Send + Sync + 'static,
     ) -> Self {
         Self {
             state: Mutex::new(State::new(limits)),
             clock: Box::new(clock),
-            bell: Bell::default(),
+            wakeups: WakeupSender::default(),
         }
     }
 
@@ -90,6 +108,22 @@ impl MemoryStore {
     }
 }
 
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The time of this machine, which never goes back: a lease does not end early
+/// or late because someone sets the clock.
+#[expect(clippy::disallowed_methods, reason = "this is the clock")]
+fn machine_clock() -> impl Fn() -> UnixMillis + Send + Sync {
+    let (begun, since) = (Instant::now(), SystemTime::now());
+    // A machine whose clock is before 1970 counts from there.
+    let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
+    move || UnixMillis::default() + (since + begun.elapsed())
+}
+
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryStore").finish_non_exhaustive()
@@ -101,38 +135,34 @@ impl Tasks for MemoryStore {
         self.run(|state, now| state.create(task, now))
     }
 
-    fn read(&self, caller: Principal, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>> {
+    fn read(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>> {
         self.run(move |state, _| Ok(state.read(caller, task)))
     }
 
-    fn list(&self, caller: Principal, page: Page) -> BoxFuture<'_, Result<Listing, Error>> {
+    fn list(&self, caller: Owner, page: Page) -> BoxFuture<'_, Result<Listing, Error>> {
         self.run(move |state, _| Ok(state.list(caller, page)))
     }
 
     fn answer(
         &self,
-        caller: Principal,
+        caller: Owner,
         task: TaskId,
         answers: Vec<Answer>,
     ) -> BoxFuture<'_, Result<Option<Answered>, Error>> {
         self.run(move |state, now| {
             let answered = state.answer(caller, task, &answers, now)?;
             if answered.is_some_and(|answered| answered.accepted > 0) {
-                self.bell.ring(task);
+                self.wakeups.send(task);
             }
             Ok(answered)
         })
     }
 
-    fn cancel(
-        &self,
-        caller: Principal,
-        task: TaskId,
-    ) -> BoxFuture<'_, Result<Option<Status>, Error>> {
+    fn cancel(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Status>, Error>> {
         self.run(move |state, now| {
             let status = state.cancel(caller, task, now);
             if status == Some(Status::Cancelled) {
-                self.bell.ring(task);
+                self.wakeups.send(task);
             }
             Ok(status)
         })
@@ -142,11 +172,11 @@ impl Tasks for MemoryStore {
         self.run(move |state, now| Ok(state.claim(&claim, now)))
     }
 
-    fn renew(&self, lease: Lease, length: Duration) -> BoxFuture<'_, Result<News, Error>> {
+    fn renew(&self, lease: Lease, length: Duration) -> BoxFuture<'_, Result<TaskUpdate, Error>> {
         self.run(move |state, now| state.renew(lease, length, now))
     }
 
-    fn append(&self, lease: Lease, commit: Commit) -> BoxFuture<'_, Result<News, Error>> {
+    fn append(&self, lease: Lease, commit: Commit) -> BoxFuture<'_, Result<TaskUpdate, Error>> {
         self.run(move |state, now| state.append(lease, &commit, now))
     }
 
@@ -154,8 +184,8 @@ impl Tasks for MemoryStore {
         &self,
         lease: Lease,
         commit: Commit,
-        rest: Rest,
-    ) -> BoxFuture<'_, Result<Rested, Error>> {
+        rest: Passivation,
+    ) -> BoxFuture<'_, Result<Passivated, Error>> {
         self.run(move |state, now| state.passivate(lease, &commit, rest, now))
     }
 
@@ -168,7 +198,7 @@ impl Tasks for MemoryStore {
     }
 
     fn wakeups(&self) -> Wakeups {
-        self.bell.listen()
+        self.wakeups.listen()
     }
 }
 
@@ -176,10 +206,9 @@ impl Ledger for MemoryStore {
     fn claim_once(
         &self,
         effect: Effect,
-        claimant: Claimant,
-        ttl: Duration,
+        claim: EffectClaim,
     ) -> BoxFuture<'_, Result<OnceClaim, Error>> {
-        self.run(move |state, now| state.claim_once(effect, claimant, ttl, now))
+        self.run(move |state, now| state.claim_once(effect, claim, now))
     }
 
     fn settle_once(
@@ -195,17 +224,17 @@ impl Ledger for MemoryStore {
         &self,
         round: Round,
         entry: RoundEntry,
-    ) -> BoxFuture<'_, Result<Entered, Error>> {
+    ) -> BoxFuture<'_, Result<RoundClaim, Error>> {
         self.run(move |state, now| state.enter_round(round, &entry, now))
     }
 
-    fn leave_round(
+    fn complete_round(
         &self,
         round: Round,
         claimant: Claimant,
         response: Bytes,
     ) -> BoxFuture<'_, Result<(), Error>> {
-        self.run(move |state, now| state.leave_round(round, claimant, response, now))
+        self.run(move |state, now| state.complete_round(round, claimant, response, now))
     }
 
     fn sweep_ledger(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>> {
@@ -231,7 +260,7 @@ impl Blobs for MemoryStore {
     ) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(async move {
             self.put_blob(id, value, ttl).await?;
-            self.bell.ring_for_blob(id);
+            self.wakeups.send_for_blob(id);
             Ok(())
         })
     }

@@ -2,16 +2,16 @@
 
 use bytes::Bytes;
 
-use super::room::OVERHEAD;
+use super::usage::OVERHEAD;
 use crate::machine::{Changes, Control, Known};
 use crate::{
-    Answer, Asked, Claimed, Commit, Entry, FlowId, Lease, Name, NewTask, News, Note, Outcome,
-    Phase, Principal, Question, Status, Summary, Task, TaskId, UnixMillis,
+    Answer, Asked, Claimed, Commit, Entry, FlowId, Lease, Name, NewTask, Note, Outcome, Owner,
+    Phase, Question, Status, Summary, Task, TaskId, TaskUpdate, UnixMillis,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Row {
-    pub(super) principal: Principal,
+    pub(super) principal: Owner,
     pub(super) control: Control,
     pub(super) target: Name,
     pub(super) created_at: UnixMillis,
@@ -88,7 +88,8 @@ impl Row {
     pub(super) fn claimed(&self, id: TaskId) -> Claimed {
         let lease = Lease::new(id, self.control.fence);
         let request = self.request.clone();
-        let mut claimed = Claimed::new(lease, self.summary(id), self.flow, request);
+        let summary = self.summary(id);
+        let mut claimed = Claimed::new(lease, summary, self.principal, self.flow, request);
         claimed.journal.clone_from(&self.journal);
         claimed.asked = self.asked();
         claimed.answers = self.inbox();
@@ -96,8 +97,8 @@ impl Row {
         claimed
     }
 
-    pub(super) fn news(&self) -> News {
-        News::new(self.control.status, self.inbox())
+    pub(super) fn news(&self) -> TaskUpdate {
+        TaskUpdate::new(self.control.status, self.inbox())
     }
 
     fn inbox(&self) -> Vec<Answer> {

@@ -3,22 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::blobs::Blob;
-use super::room::{MemoryLimits, Room};
 use super::row::Row;
+use super::usage::{MemoryLimits, Usage};
 use crate::machine::{EffectRecord, RoundRecord};
-use crate::{BlobId, Effect, Error, ErrorKind, Principal, Round, TaskId, UnixMillis};
+use crate::{BlobId, Effect, Error, ErrorKind, Owner, Round, TaskId, UnixMillis};
 
 /// The state of a store. Every operation is a function of it and the time, so
 /// the model checker can walk through the very code that runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct State {
     pub(super) limits: MemoryLimits,
-    pub(super) room: Room,
+    pub(super) room: Usage,
     pub(super) tasks: BTreeMap<TaskId, Row>,
     /// Tasks by when a worker may claim them.
     pub(super) due: BTreeSet<(UnixMillis, TaskId)>,
     /// Tasks by owner and age.
-    pub(super) owned: BTreeSet<(Principal, UnixMillis, TaskId)>,
+    pub(super) owned: BTreeSet<(Owner, UnixMillis, TaskId)>,
     pub(super) effects: BTreeMap<Effect, EffectRecord>,
     pub(super) rounds: BTreeMap<Round, RoundRecord>,
     pub(super) blobs: BTreeMap<BlobId, Blob>,
@@ -27,7 +27,7 @@ pub(super) struct State {
 impl State {
     pub(super) fn new(limits: MemoryLimits) -> Self {
         Self {
-            room: Room::new(limits.bytes),
+            room: Usage::new(limits.bytes),
             limits,
             tasks: BTreeMap::new(),
             due: BTreeSet::new(),
@@ -59,7 +59,7 @@ impl State {
         &mut self,
         id: TaskId,
         now: UnixMillis,
-        work: impl Fn(&mut Row, &mut Room) -> Result<T, Error>,
+        work: impl Fn(&mut Row, &mut Usage) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let row = self.tasks.get_mut(&id).ok_or_else(gone)?;
         let before = row.control.due_at;

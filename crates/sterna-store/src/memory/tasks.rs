@@ -3,14 +3,14 @@
 use std::ops::Bound;
 use std::time::Duration;
 
-use super::room::{Room, full};
 use super::row::{Row, cost_of_changes, cost_of_task};
 use super::state::State;
-use crate::machine::opening;
+use super::usage::{Usage, full};
+use crate::machine::{opening, over_quota, turns};
 use crate::{
     Answer, Answered, Claim, Claimed, Commit, Error, ErrorKind, Event, Lease, Listing, NewTask,
-    News, Outcome, Page, Principal, Rest, Rested, Status, Summary, Sweep, Swept, Task, TaskId,
-    UnixMillis,
+    Outcome, Owner, Page, Passivated, Passivation, Status, Summary, Sweep, Swept, Task, TaskId,
+    TaskUpdate, UnixMillis,
 };
 
 impl State {
@@ -25,6 +25,11 @@ impl State {
         if self.tasks.len() >= self.limits.tasks {
             return Err(full("tasks", self.limits.tasks));
         }
+        if let Some(quota) = task.quota
+            && self.unfinished(task.principal) >= quota
+        {
+            return Err(over_quota(quota));
+        }
         let journal = opening(&task.journal)?.into_iter().cloned().collect();
         let task = NewTask { journal, ..task };
         let cost = cost_of_task(&task);
@@ -37,17 +42,13 @@ impl State {
         Ok(summary)
     }
 
-    pub(super) fn read(&self, caller: Principal, id: TaskId) -> Option<Task> {
+    pub(super) fn read(&self, caller: Owner, id: TaskId) -> Option<Task> {
         self.of(caller, id).map(|row| row.task(id))
     }
 
-    pub(super) fn list(&self, caller: Principal, page: Page) -> Listing {
+    pub(super) fn list(&self, caller: Owner, page: Page) -> Listing {
         let start = page.after.map_or(
-            Bound::Included((
-                caller,
-                UnixMillis::new(i64::MIN),
-                TaskId::from_bytes([0; 16]),
-            )),
+            Bound::Included((caller, UnixMillis::MIN, TaskId::from_bytes([0; 16]))),
             |cursor| Bound::Excluded((caller, cursor.created_at(), cursor.id())),
         );
         let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
@@ -63,7 +64,7 @@ impl State {
 
     pub(super) fn answer(
         &mut self,
-        caller: Principal,
+        caller: Owner,
         id: TaskId,
         answers: &[Answer],
         now: UnixMillis,
@@ -86,12 +87,7 @@ impl State {
         })
     }
 
-    pub(super) fn cancel(
-        &mut self,
-        caller: Principal,
-        id: TaskId,
-        now: UnixMillis,
-    ) -> Option<Status> {
+    pub(super) fn cancel(&mut self, caller: Owner, id: TaskId, now: UnixMillis) -> Option<Status> {
         self.of(caller, id)?;
         let ended = self.change(id, now, |row, _| {
             if row.control.end(Event::Cancelled, now) {
@@ -103,20 +99,17 @@ impl State {
     }
 
     pub(super) fn claim(&mut self, claim: &Claim, now: UnixMillis) -> Vec<Claimed> {
-        let limit = usize::try_from(claim.limit).unwrap_or(usize::MAX);
-        let due: Vec<_> = self
+        let due = self
             .due
             .iter()
             .take_while(|(due, _)| *due <= now)
-            .filter(|(_, id)| {
-                let row = self.tasks.get(id);
-                row.is_some_and(|row| claim.targets.include(&row.target))
-            })
-            .take(limit)
-            .map(|(_, id)| *id)
-            .collect();
+            .filter(|(_, id)| !claim.held.contains(id))
+            .filter_map(|(_, id)| Some((self.tasks.get(id)?, *id)))
+            .filter(|(row, _)| claim.targets.include(&row.target))
+            .map(|(row, id)| (row.principal, id));
+        let due = turns(due, claim.after, claim.limit);
         let mut claimed = Vec::with_capacity(due.len());
-        for id in due {
+        for (_, id) in due {
             claimed.extend(self.change(id, now, |row, _| {
                 row.control.claim(now, claim.length);
                 Ok(row.claimed(id))
@@ -130,7 +123,7 @@ impl State {
         lease: Lease,
         length: Duration,
         now: UnixMillis,
-    ) -> Result<News, Error> {
+    ) -> Result<TaskUpdate, Error> {
         self.change(lease.task, now, |row, _| {
             row.control.renew(lease.fence, now, length)?;
             Ok(row.news())
@@ -142,7 +135,7 @@ impl State {
         lease: Lease,
         commit: &Commit,
         now: UnixMillis,
-    ) -> Result<News, Error> {
+    ) -> Result<TaskUpdate, Error> {
         self.change(lease.task, now, |row, room| {
             write(row, room, lease, commit, now, None)?;
             Ok(row.news())
@@ -153,14 +146,14 @@ impl State {
         &mut self,
         lease: Lease,
         commit: &Commit,
-        rest: Rest,
+        rest: Passivation,
         now: UnixMillis,
-    ) -> Result<Rested, Error> {
+    ) -> Result<Passivated, Error> {
         self.change(lease.task, now, |row, room| {
             if write(row, room, lease, commit, now, Some(rest))? {
-                Ok(Rested::Parked)
+                Ok(Passivated::Parked)
             } else {
-                Ok(Rested::Awake(row.news()))
+                Ok(Passivated::Refused(row.news()))
             }
         })
     }
@@ -213,13 +206,24 @@ impl State {
         Swept::new(count(expired), count(over))
     }
 
+    /// How many tasks of `owner` have not ended.
+    fn unfinished(&self, owner: Owner) -> u32 {
+        let first = (owner, UnixMillis::MIN, TaskId::from_bytes([0; 16]));
+        let owned = self.owned.range(first..);
+        let unfinished = owned
+            .take_while(|(other, _, _)| *other == owner)
+            .filter_map(|(_, _, id)| self.tasks.get(id))
+            .filter(|row| !row.control.status.is_final());
+        u32::try_from(unfinished.count()).unwrap_or(u32::MAX)
+    }
+
     fn ids(&self, limit: usize, wanted: impl Fn(&Row) -> bool) -> Vec<TaskId> {
         let rows = self.tasks.iter().filter(|(_, row)| wanted(row));
         rows.take(limit).map(|(id, _)| *id).collect()
     }
 
     /// The task `id`, if it is the caller's.
-    fn of(&self, caller: Principal, id: TaskId) -> Option<&Row> {
+    fn of(&self, caller: Owner, id: TaskId) -> Option<&Row> {
         let row = self.tasks.get(&id)?;
         (row.principal == caller).then_some(row)
     }
@@ -228,11 +232,11 @@ impl State {
 /// Writes a commit and, if asked to, gives the task back. Says whether it did.
 fn write(
     row: &mut Row,
-    room: &mut Room,
+    room: &mut Usage,
     lease: Lease,
     commit: &Commit,
     now: UnixMillis,
-    rest: Option<Rest>,
+    rest: Option<Passivation>,
 ) -> Result<bool, Error> {
     let mut control = row.control.clone();
     let changes = control.commit(lease.fence, &row.known(commit), commit)?;
@@ -257,7 +261,7 @@ fn write(
     Ok(parked)
 }
 
-fn charge(row: &mut Row, room: &mut Room, bytes: usize) -> Result<(), Error> {
+fn charge(row: &mut Row, room: &mut Usage, bytes: usize) -> Result<(), Error> {
     room.take(bytes)?;
     row.cost += bytes;
     Ok(())

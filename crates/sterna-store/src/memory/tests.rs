@@ -19,7 +19,7 @@ async fn a_full_store_takes_no_more_tasks() {
         tasks: 2,
         ..MemoryLimits::default()
     };
-    let store = MemoryStore::new(limits, || UnixMillis::new(0));
+    let store = MemoryStore::with_clock(limits, || UnixMillis::new(0));
     store.create(task(1)).await.unwrap();
     store.create(task(2)).await.unwrap();
     let refused = store.create(task(3)).await.unwrap_err();
@@ -35,7 +35,7 @@ async fn a_full_store_forgets_what_has_expired_and_nothing_else() {
         bytes: 10_000,
         ..MemoryLimits::default()
     };
-    let store = MemoryStore::new(limits, move || {
+    let store = MemoryStore::with_clock(limits, move || {
         UnixMillis::new(clock.load(Ordering::Relaxed))
     });
     store.create(task(1)).await.unwrap();
@@ -60,7 +60,7 @@ async fn a_full_store_forgets_what_has_expired_and_nothing_else() {
 async fn everything_that_is_deleted_makes_room_again() {
     let time = Arc::new(AtomicI64::new(0));
     let clock = Arc::clone(&time);
-    let store = MemoryStore::new(MemoryLimits::default(), move || {
+    let store = MemoryStore::with_clock(MemoryLimits::default(), move || {
         UnixMillis::new(clock.load(Ordering::Relaxed))
     });
     let empty = store.lock().clone();
@@ -75,7 +75,7 @@ async fn everything_that_is_deleted_makes_room_again() {
         store.finish(lease, done).await.unwrap();
         let effect = Effect::new(FlowId::from_bytes([1; 16]), name("charge"));
         store
-            .claim_once(effect.clone(), claimant, hour)
+            .claim_once(effect.clone(), EffectClaim::new(claimant, hour))
             .await
             .unwrap();
         store
@@ -86,7 +86,7 @@ async fn everything_that_is_deleted_makes_room_again() {
         let entry = RoundEntry::new([0; 32], claimant, hour);
         store.enter_round(turn, entry).await.unwrap();
         store
-            .leave_round(turn, claimant, "response".into())
+            .complete_round(turn, claimant, "response".into())
             .await
             .unwrap();
         put(&store, 1, 100).await.unwrap();
@@ -100,7 +100,7 @@ async fn everything_that_is_deleted_makes_room_again() {
 
 #[test]
 fn threads_share_a_store() {
-    let store = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+    let store = MemoryStore::with_clock(MemoryLimits::default(), || UnixMillis::new(0));
     run(async {
         for number in 0..200 {
             store.create(task(number)).await.unwrap();
@@ -130,7 +130,7 @@ fn threads_share_a_store() {
 
 #[tokio::test]
 async fn answers_and_cancels_ring_the_bell() {
-    let store = MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+    let store = MemoryStore::with_clock(MemoryLimits::default(), || UnixMillis::new(0));
     let mut wakeups = store.wakeups();
     store.create(task(1)).await.unwrap();
     let principal = task(1).principal;
@@ -144,9 +144,9 @@ async fn answers_and_cancels_ring_the_bell() {
 
 #[tokio::test]
 async fn a_posted_blob_rings_the_bell_and_one_that_is_put_does_not() {
-    let store = || MemoryStore::new(MemoryLimits::default(), || UnixMillis::new(0));
+    let store = || MemoryStore::with_clock(MemoryLimits::default(), || UnixMillis::new(0));
     rings_for_what_is_posted(&store()).await;
-    // Nor is a bell lost in the store that breaks rules on purpose.
+    // Nor is a wakeups lost in the store that breaks rules on purpose.
     rings_for_what_is_posted(&Faulty::new(Arc::new(store()), None)).await;
 }
 
@@ -176,7 +176,7 @@ fn subject() -> Subject<dyn Store> {
     let time = Arc::new(AtomicI64::new(1_700_000_000_000));
     let clock = Arc::clone(&time);
     let now = move || UnixMillis::new(clock.load(Ordering::Relaxed));
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::new(MemoryLimits::default(), now));
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::with_clock(MemoryLimits::default(), now));
     Subject::new(store, move |by| {
         time.fetch_add(UnixMillis::span(by), Ordering::Relaxed);
         Box::pin(async { Ok(()) })
@@ -186,7 +186,7 @@ fn subject() -> Subject<dyn Store> {
 fn task(number: u8) -> NewTask {
     NewTask::new(
         TaskId::from_bytes([number; 16]),
-        Principal::from_digest([1; 32]),
+        Owner::from_digest([1; 32]),
         FlowId::from_bytes([number; 16]),
         name("tool"),
         Bytes::new(),
@@ -209,4 +209,23 @@ async fn put(store: &MemoryStore, number: u8, size: usize) -> Result<(), Error> 
 
 fn name(text: &str) -> Name {
     Name::new(text).unwrap()
+}
+
+#[tokio::test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test of the clock has another one"
+)]
+async fn a_store_on_the_clock_of_the_machine_forgets_in_time() {
+    let store = MemoryStore::new();
+    let id = BlobId::from_bytes([1; 16]);
+    let short = Duration::from_millis(20);
+    store.put_blob(id, "plan".into(), short).await.unwrap();
+    let begun = Instant::now();
+    // A clock that stands still would keep it for ever.
+    while store.blob(id).await.unwrap().is_some() {
+        assert!(begun.elapsed() < Duration::from_secs(10), "still there");
+        tokio::task::yield_now().await;
+    }
+    assert!(begun.elapsed() >= short / 2, "gone too early");
 }

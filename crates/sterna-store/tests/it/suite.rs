@@ -13,7 +13,7 @@ async fn a_store_without_a_fault_passes() {
     assert!(report.is_kept(), "{report}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn every_fault_is_found_and_named() {
     for (fault, sentences) in [
         (
@@ -29,10 +29,18 @@ async fn every_fault_is_found_and_named() {
         (Fault::DropsAnswers, AGREEMENT),
         (Fault::EndsLeasesEarly, &["a_held_task_is_not_given_away"]),
         (
+            Fault::ForgetsAnswersOfEffects,
+            &["the_answers_of_the_first_claim_are_kept"],
+        ),
+        (
             Fault::ForgetsAttempts,
             &["attempts_count_until_there_is_progress"],
         ),
         (Fault::ForgetsEnds, AGREEMENT),
+        (
+            Fault::HoldsParkedCalls,
+            &["a_call_that_is_not_polled_keeps_no_other_waiting"],
+        ),
         (
             Fault::KeepsBlobsForever,
             &["a_blob_is_gone_when_its_time_is_up"],
@@ -65,6 +73,7 @@ async fn every_fault_is_found_and_named() {
             Fault::SleepsOnAnswers,
             &["an_answer_before_the_task_rests_keeps_it_awake"],
         ),
+        (Fault::StallsCommits, &["a_commit_takes_less_than_a_second"]),
         (
             Fault::SwallowsTakenKeys,
             &["a_taken_answer_is_not_handed_out_again"],
@@ -125,7 +134,7 @@ fn store(fault: Option<Fault>) -> (Arc<Faulty>, Arc<AtomicI64>) {
     let time = Arc::new(AtomicI64::new(0));
     let clock = Arc::clone(&time);
     let now = move || UnixMillis::new(clock.load(Ordering::Relaxed));
-    let store = Arc::new(MemoryStore::new(MemoryLimits::default(), now));
+    let store = Arc::new(MemoryStore::with_clock(MemoryLimits::default(), now));
     (Arc::new(Faulty::new(store, fault)), time)
 }
 

@@ -1,8 +1,10 @@
 //! A replica that dies, wherever it can, and a response that is lost.
 
+use std::collections::BTreeMap;
+
 use super::difference;
 use crate::failure::Failure;
-use crate::flow::{Flow, Way};
+use crate::flow::{ExecutionMode, Flow};
 use crate::play::{Plan, rounds, task};
 use crate::run::Run;
 
@@ -10,6 +12,7 @@ use crate::run::Run;
 /// often.
 pub(super) async fn of_replicas(flow: &Flow, run: &Run) -> Result<u32, Failure> {
     let mut crashes = 0;
+    let mut whole = Whole::new(flow, run);
     for poll in places(run.polls) {
         let plan = Plan {
             drop_at: Some(poll),
@@ -17,7 +20,8 @@ pub(super) async fn of_replicas(flow: &Flow, run: &Run) -> Result<u32, Failure> 
         };
         let when = format!("the replica dies at poll {poll} of {}", run.polls);
         let crashed = rounds::play(flow, plan).await;
-        compare(flow, run, crashed, &when)?;
+        let crashed = crashed.map_err(|failure| failure.when(&when))?;
+        compare(flow, whole.like(&crashed).await?, &crashed, &when)?;
         crashes += 1;
     }
     for round in 1..=run.rounds {
@@ -25,13 +29,10 @@ pub(super) async fn of_replicas(flow: &Flow, run: &Run) -> Result<u32, Failure> 
             lose: Some(round),
             ..Plan::default()
         };
+        let when = format!("the response of round {round} is lost");
         let crashed = rounds::play(flow, plan).await;
-        compare(
-            flow,
-            run,
-            crashed,
-            &format!("the response of round {round} is lost"),
-        )?;
+        let crashed = crashed.map_err(|failure| failure.when(&when))?;
+        compare(flow, whole.like(&crashed).await?, &crashed, &when)?;
         crashes += 1;
     }
     Ok(crashes)
@@ -46,7 +47,8 @@ pub(super) async fn of_workers(flow: &Flow, run: &Run) -> Result<u32, Failure> {
             run.polls
         );
         if let Some(crashed) = task::play(flow, Some(turn)).await.transpose() {
-            compare(flow, run, crashed, &when)?;
+            let crashed = crashed.map_err(|failure| failure.when(&when))?;
+            compare(flow, run, &crashed, &when)?;
         }
         crashes += 1;
     }
@@ -59,16 +61,48 @@ fn places(polls: u32) -> impl Iterator<Item = u32> {
     (1..=polls).step_by(stride as usize)
 }
 
-fn compare(
-    flow: &Flow,
-    run: &Run,
-    crashed: Result<Run, Failure>,
-    when: &str,
-) -> Result<(), Failure> {
+/// Runs without a crash, by the number of their flow.
+///
+/// A client that loses the first response has no state: its next request begins
+/// another flow, with other random values and idempotency keys. What came of it
+/// is compared with a run of that flow and not with a run of the first.
+struct Whole<'a> {
+    flow: &'a Flow,
+    first: &'a Run,
+    others: BTreeMap<u32, Run>,
+}
+
+impl<'a> Whole<'a> {
+    fn new(flow: &'a Flow, first: &'a Run) -> Self {
+        Self {
+            flow,
+            first,
+            others: BTreeMap::new(),
+        }
+    }
+
+    /// The run without a crash of the flow in which `crashed` came to its end.
+    async fn like(&mut self, crashed: &Run) -> Result<&Run, Failure> {
+        let number = crashed.flow_number;
+        if number == self.first.flow_number {
+            return Ok(self.first);
+        }
+        if !self.others.contains_key(&number) {
+            let plan = Plan {
+                after: number.saturating_sub(1),
+                ..Plan::default()
+            };
+            let run = rounds::play(self.flow, plan).await?;
+            self.others.insert(number, run);
+        }
+        Ok(&self.others[&number])
+    }
+}
+
+fn compare(flow: &Flow, run: &Run, crashed: &Run, when: &str) -> Result<(), Failure> {
     let name = &flow.target.name;
-    let crashed = crashed.map_err(|failure| failure.when(when))?;
     let failure = |what: String| Failure::new(what, crashed.notes.clone()).when(when);
-    let (more, less) = difference(run, &crashed);
+    let (more, less) = difference(run, crashed);
     if let Some(effect) = more.first() {
         let what = format!("`{name}` does {effect:?} more than once if a replica dies");
         let details = format!(
@@ -76,7 +110,7 @@ fn compare(
             run.effects, crashed.effects
         );
         let advice = match crashed.first_crash() {
-            Some(1) if flow.way != Way::Task => FIRST,
+            Some(1) if flow.mode != ExecutionMode::Task => FIRST,
             _ => AGAIN,
         };
         return Err(failure(what).with(details).advising(advice));
@@ -91,7 +125,7 @@ fn compare(
         return Err(failure(what));
     }
     if run.end != crashed.end {
-        let what = format!("`{name}` ends in another way if a replica dies");
+        let what = format!("`{name}` ends differently if a replica dies");
         let details = format!(
             "without the crash  {}\nwith it            {}",
             run.end, crashed.end

@@ -1,6 +1,6 @@
 //! Every round, played twice more: it asks the same and runs nothing.
 
-use crate::end::End;
+use crate::end::RunResult;
 use crate::failure::Failure;
 use crate::flow::Flow;
 use crate::play::{Plan, rounds};
@@ -16,7 +16,7 @@ pub(super) async fn check(flow: &Flow) -> Result<(u32, Run), Failure> {
             ..Plan::default()
         };
         let run = rounds::play(flow, plan).await?;
-        if run.end != End::Gone {
+        if run.end != RunResult::Gone {
             return Ok((replays, run));
         }
         replays += 1;

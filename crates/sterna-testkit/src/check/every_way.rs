@@ -44,18 +44,23 @@ pub(super) async fn shed(flow: &Flow, run: &Run) -> Result<u32, Failure> {
     Ok(runs)
 }
 
-fn compare(flow: &Flow, run: &Run, other: Result<Run, Failure>, way: &str) -> Result<Run, Failure> {
+fn compare(
+    flow: &Flow,
+    run: &Run,
+    other: Result<Run, Failure>,
+    mode: &str,
+) -> Result<Run, Failure> {
     let name = &flow.target.name;
-    let other = other.map_err(|failure| failure.when(way))?;
+    let other = other.map_err(|failure| failure.when(mode))?;
     let failure = |what: &str, details: String| {
-        let what = format!("`{name}` {what} {way}");
+        let what = format!("`{name}` {what} {mode}");
         let failure = Failure::new(what, other.notes.clone());
         Err(failure.with(details).advising(SAME))
     };
     let both = |one: String, two: String| format!("in round trips  {one}\nhere            {two}");
     if run.end != other.end {
         let details = both(run.end.to_string(), other.end.to_string());
-        return failure("ends in another way", details);
+        return failure("ends differently", details);
     }
     let (one, two) = (questions(run), questions(&other));
     if one != two {

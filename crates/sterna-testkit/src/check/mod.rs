@@ -8,9 +8,44 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::failure::Failure;
-use crate::flow::{Flow, Way};
+use crate::flow::{ExecutionMode, Flow};
 use crate::play;
 use crate::run::Run;
+
+impl Flow {
+    /// Runs it again and again, and has it interrupted in every way it can be.
+    ///
+    /// - **Double run**: every round is replayed twice without answers; it must
+    ///   ask the same and run nothing.
+    /// - **Crash everywhere**: the replica is dropped at every poll, and every
+    ///   response is lost; the client repeats its request to another one. The
+    ///   flow must end in the same way, and nothing may
+    ///   [happen](Self::world) twice.
+    /// - **Every way**: as a session of 2025-11-25, as a task, and sent from
+    ///   one replica to the next wherever it can be, it must ask, do and return
+    ///   the same.
+    ///
+    /// The client is a good one: [rounds](Self::round) are not changed.
+    ///
+    /// # Panics
+    ///
+    /// With the first [`Failure`].
+    pub async fn check(&self) -> Checked {
+        match self.try_check().await {
+            Ok(checked) => checked,
+            Err(failure) => failure.raise(),
+        }
+    }
+
+    /// As [`check`](Self::check), but returns the failure.
+    ///
+    /// # Errors
+    ///
+    /// The first [`Failure`].
+    pub async fn try_check(&self) -> Result<Checked, Failure> {
+        all(self).await
+    }
+}
 
 /// How thoroughly a flow was checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +79,7 @@ impl fmt::Display for Checked {
 /// Checks everything.
 pub(crate) async fn all(flow: &Flow) -> Result<Checked, Failure> {
     let mut checked = Checked::default();
-    if flow.way == Way::Task {
+    if flow.mode == ExecutionMode::Task {
         let run = play::run(flow).await?;
         checked.ways = 1;
         checked.crashes = crash::of_workers(flow, &run).await?;

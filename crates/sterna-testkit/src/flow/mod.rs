@@ -20,11 +20,7 @@ use sterna_server::{
 };
 
 use crate::answer::Script;
-use crate::check::{self, Checked};
-use crate::failure::Failure;
-use crate::play;
 use crate::round::Round;
-use crate::run::Run;
 use crate::wire::Target;
 use crate::world::{Give, MakeWorld};
 
@@ -63,7 +59,7 @@ pub struct Flow {
     /// From which round on which build serves.
     pub(crate) builds: Vec<(u32, Build)>,
     pub(crate) args: Value,
-    pub(crate) way: Way,
+    pub(crate) mode: ExecutionMode,
     pub(crate) capabilities: Value,
     pub(crate) script: Script,
     pub(crate) rounds: BTreeMap<u32, Round>,
@@ -83,10 +79,10 @@ pub(crate) type Build = Arc<dyn Fn() -> Server + Send + Sync>;
 /// Puts something into the extensions of a request.
 pub(crate) type Extend = Arc<dyn Fn(&mut http::Extensions) + Send + Sync>;
 
-/// The ways in which a client can have a handler run.
+/// Mode in which the client has the handler run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Way {
+pub enum ExecutionMode {
     /// A session of 2025-11-25: the client is asked while it waits.
     Legacy,
     /// Requests of 2026-07-28: every question ends one.
@@ -174,7 +170,7 @@ impl Flow {
             target: Target { method, name },
             builds: vec![(1, build)],
             args: json!({}),
-            way: Way::default(),
+            mode: ExecutionMode::default(),
             capabilities: json!({
                 "elicitation": {"form": {}, "url": {}},
                 "sampling": {},
@@ -198,9 +194,9 @@ impl Flow {
         self
     }
 
-    /// Runs in another way than in round trips.
-    pub fn way(mut self, way: Way) -> Self {
-        self.way = way;
+    /// Sets the execution mode. Default: round trips.
+    pub fn mode(mut self, mode: ExecutionMode) -> Self {
+        self.mode = mode;
         self
     }
 
@@ -255,61 +251,6 @@ impl Flow {
         let before = self.rounds.remove(&round).unwrap_or_default();
         self.rounds.insert(round, change(before));
         self
-    }
-
-    /// Runs it once.
-    ///
-    /// # Panics
-    ///
-    /// With a [`Failure`] if it asks what the script does not answer, or ends
-    /// without asking what the script answers.
-    pub async fn run(&self) -> Run {
-        match self.try_run().await {
-            Ok(run) => run,
-            Err(failure) => failure.raise(),
-        }
-    }
-
-    /// As [`run`](Self::run), for whoever wants to look at the failure.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure`] says what did not go by the script.
-    pub async fn try_run(&self) -> Result<Run, Failure> {
-        play::run(self).await
-    }
-
-    /// Runs it again and again, and has it interrupted in every way it can be.
-    ///
-    /// - **Double run**: every round is replayed twice without answers; it must
-    ///   ask the same and run nothing.
-    /// - **Crash everywhere**: the replica is dropped at every poll, and every
-    ///   response is lost; the client repeats its request to another one. The
-    ///   flow must end in the same way, and nothing may
-    ///   [happen](Self::world) twice.
-    /// - **Every way**: as a session of 2025-11-25, as a task, and sent from
-    ///   one replica to the next wherever it can be, it must ask, do and return
-    ///   the same.
-    ///
-    /// The client is a good one: [rounds](Self::round) are not changed.
-    ///
-    /// # Panics
-    ///
-    /// With the first [`Failure`].
-    pub async fn check(&self) -> Checked {
-        match self.try_check().await {
-            Ok(checked) => checked,
-            Err(failure) => failure.raise(),
-        }
-    }
-
-    /// As [`check`](Self::check), for whoever wants to look at the failure.
-    ///
-    /// # Errors
-    ///
-    /// The first [`Failure`].
-    pub async fn try_check(&self) -> Result<Checked, Failure> {
-        check::all(self).await
     }
 
     /// Which build serves `round`.

@@ -4,44 +4,44 @@ use serde_json::{Value, json};
 
 use super::{finish, unscripted};
 use crate::answer::Script;
-use crate::end::End;
+use crate::cluster::{Cluster, Replica};
+use crate::end::RunResult;
 use crate::failure::Failure;
 use crate::flow::Flow;
 use crate::notes::Who;
 use crate::run::{Question, Run};
 use crate::show;
-use crate::stage::{Replica, Stage};
 use crate::wire::{Message, Reply};
 
 /// Plays `flow`. Questions have no names in a session; `known` is the same flow
 /// in round trips, where they have.
 pub(crate) async fn play(flow: &Flow, known: &Run) -> Result<Run, Failure> {
-    let mut stage = Stage::new(flow)?;
-    let replica = stage.replica(1)?;
+    let mut cluster = Cluster::new(flow)?;
+    let replica = cluster.replica(1)?;
     let mut session = Session {
         id: None,
         script: flow.script.clone(),
         unseen: known.questions.clone(),
         questions: Vec::new(),
         replica,
-        stage,
+        cluster,
     };
     let end = match session.open().await? {
         Some(refusal) => refusal,
         None => session.call().await?,
     };
     let Session {
-        stage,
+        cluster,
         script,
         questions,
         ..
     } = session;
-    stage.notes.take(Who::Server, end.to_string());
-    finish(&stage, &script, questions, end, 0)
+    cluster.notes.take(Who::Server, end.to_string());
+    finish(&cluster, &script, questions, end, 0)
 }
 
 struct Session<'a> {
-    stage: Stage<'a>,
+    cluster: Cluster<'a>,
     replica: Replica,
     id: Option<http::HeaderValue>,
     script: Script,
@@ -52,39 +52,39 @@ struct Session<'a> {
 
 impl Session<'_> {
     /// Opens the session, or says how that was refused.
-    async fn open(&mut self) -> Result<Option<End>, Failure> {
+    async fn open(&mut self) -> Result<Option<RunResult>, Failure> {
         let params = json!({
             "protocolVersion": "2025-11-25",
-            "capabilities": self.stage.flow.capabilities,
+            "capabilities": self.cluster.flow.capabilities,
             "clientInfo": {"name": "testkit", "version": "1"},
         });
         let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
         let mut reply = self.post(&hello).await;
         self.id = reply.headers.get("mcp-session-id").cloned();
-        let answer = self.stage.on_stage(reply.last()).await;
+        let answer = self.cluster.on_stage(reply.last()).await;
         if let Some(error) = answer.get("error") {
-            return Ok(Some(End::error(error)));
+            return Ok(Some(RunResult::error(error)));
         }
         let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         self.post(&ready).await;
         Ok(None)
     }
 
-    async fn call(&mut self) -> Result<End, Failure> {
-        let flow = self.stage.flow;
-        let round = self.stage.notes.next_round();
+    async fn call(&mut self) -> Result<RunResult, Failure> {
+        let flow = self.cluster.flow;
+        let round = self.cluster.notes.next_round();
         let params = flow.target.params(&flow.args);
         let shown = format!("{} {} in a session", flow.target.method, flow.target.name);
-        self.stage.notes.take(Who::Client, shown);
+        self.cluster.notes.take(Who::Client, shown);
         let call =
             json!({"jsonrpc": "2.0", "id": 1, "method": flow.target.method, "params": params});
         let mut reply = self.post(&call).await;
-        while let Some(message) = self.stage.on_stage(reply.next()).await {
+        while let Some(message) = self.cluster.on_stage(reply.next()).await {
             if let Some(result) = message.get("result") {
-                return Ok(End::result(result.clone()));
+                return Ok(RunResult::result(result.clone()));
             }
             if let Some(error) = message.get("error") {
-                return Ok(End::error(error));
+                return Ok(RunResult::error(error));
             }
             // What has no id is a notification, which nobody answers.
             if let Some(id) = message.get("id") {
@@ -92,7 +92,9 @@ impl Session<'_> {
             }
         }
         let text = format!("HTTP status {} and no answer", reply.status);
-        Ok(End::error(&json!({"code": reply.status, "message": text})))
+        Ok(RunResult::error(
+            &json!({"code": reply.status, "message": text}),
+        ))
     }
 
     async fn answer(&mut self, round: u32, id: &Value, message: &Value) -> Result<(), Failure> {
@@ -106,13 +108,13 @@ impl Session<'_> {
         };
         let known = self.unseen.remove(at);
         let key = known.key;
-        self.stage
+        self.cluster
             .notes
             .take(Who::Server, show::question(&key, &request));
         let answer = self.script.take(&key);
-        let answer = answer.ok_or_else(|| unscripted(&self.stage, &key, &request))?;
+        let answer = answer.ok_or_else(|| unscripted(&self.cluster, &key, &request))?;
         let response = answer.to_wire(&key, &request);
-        self.stage
+        self.cluster
             .notes
             .take(Who::Client, show::answer(&key, &response));
         self.questions.push(Question {
@@ -127,9 +129,9 @@ impl Session<'_> {
     }
 
     fn unknown(&self, request: &Value) -> Failure {
-        let name = &self.stage.flow.target.name;
+        let name = &self.cluster.flow.target.name;
         let shown = show::question("?", request);
-        self.stage.notes.take(Who::Server, shown);
+        self.cluster.notes.take(Who::Server, shown);
         let unseen = self.unseen.iter();
         let unseen = unseen.map(|known| show::question(&known.key, &known.request));
         let unseen: Vec<String> = unseen.collect();
@@ -138,12 +140,12 @@ impl Session<'_> {
             unseen => format!("In round trips it {}.", unseen.join("\nand ")),
         };
         let what = format!("`{name}` asks in a session what it does not ask in round trips");
-        Failure::new(what, self.stage.notes.all()).with(details)
+        Failure::new(what, self.cluster.notes.all()).with(details)
     }
 
     async fn post(&self, message: &Value) -> Reply {
         let message = Message::legacy(message, self.id.as_ref());
-        self.stage.send(&self.replica, message, None).await
+        self.cluster.send(&self.replica, message, None).await
     }
 }
 

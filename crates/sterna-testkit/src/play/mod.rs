@@ -8,12 +8,36 @@ pub(crate) mod task;
 use serde_json::Value;
 
 use crate::answer::{Script, plain};
-use crate::end::End;
+use crate::cluster::Cluster;
+use crate::end::RunResult;
 use crate::failure::Failure;
-use crate::flow::{Flow, Way};
+use crate::flow::{ExecutionMode, Flow};
 use crate::run::{Question, Run};
 use crate::show;
-use crate::stage::Stage;
+
+impl Flow {
+    /// Runs it once.
+    ///
+    /// # Panics
+    ///
+    /// With a [`Failure`] if it asks what the script does not answer, or ends
+    /// without asking what the script answers.
+    pub async fn run(&self) -> Run {
+        match self.try_run().await {
+            Ok(run) => run,
+            Err(failure) => failure.raise(),
+        }
+    }
+
+    /// As [`run`](Self::run), but returns the failure.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] says what did not go by the script.
+    pub async fn try_run(&self) -> Result<Run, Failure> {
+        run(self).await
+    }
+}
 
 /// What is done to a flow while it is played.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,6 +51,8 @@ pub(crate) struct Plan {
     /// This round is replayed, and then it is over.
     pub(crate) replay: Option<u32>,
     pub(crate) shed: Shed,
+    /// The flow is the one after so many others.
+    pub(crate) after: u32,
 }
 
 /// When a replica sends a flow away.
@@ -45,19 +71,19 @@ pub(crate) async fn run(flow: &Flow) -> Result<Run, Failure> {
         let what = format!("an argument or an answer cannot be written as JSON: {why}");
         return Err(Failure::new(what, Vec::new()));
     }
-    match flow.way {
-        Way::RoundTrips => {
+    match flow.mode {
+        ExecutionMode::RoundTrips => {
             let plan = Plan {
                 is_scripted: true,
                 ..Plan::default()
             };
             rounds::play(flow, plan).await
         }
-        Way::Legacy => {
+        ExecutionMode::Legacy => {
             let known = rounds::play(flow, Plan::default()).await?;
             legacy::play(flow, &known).await
         }
-        Way::Task => match task::play(flow, None).await? {
+        ExecutionMode::Task => match task::play(flow, None).await? {
             Some(run) => Ok(run),
             None => {
                 let what = format!("`{}` does not run as a task", flow.target.name);
@@ -76,17 +102,17 @@ pub(crate) enum Said {
         questions: Vec<(String, Value)>,
         state: Option<Value>,
     },
-    Ends(End),
+    Ends(RunResult),
 }
 
 impl Said {
     /// Reads the answer of a server to a request.
     pub(crate) fn read(message: &Value) -> Self {
         let Some(result) = message.get("result") else {
-            return Self::Ends(End::error(&message["error"]));
+            return Self::Ends(RunResult::error(&message["error"]));
         };
         if result["resultType"] != "input_required" {
-            return Self::Ends(End::result(result.clone()));
+            return Self::Ends(RunResult::result(result.clone()));
         }
         Self::Asks {
             questions: questions(result),
@@ -105,9 +131,9 @@ pub(crate) fn questions(result: &Value) -> Vec<(String, Value)> {
 }
 
 /// The script has no answer to a question.
-pub(crate) fn unscripted(stage: &Stage<'_>, key: &str, request: &Value) -> Failure {
-    let name = &stage.flow.target.name;
-    let left: Vec<&str> = stage.flow.script.left().collect();
+pub(crate) fn unscripted(cluster: &Cluster<'_>, key: &str, request: &Value) -> Failure {
+    let name = &cluster.flow.target.name;
+    let left: Vec<&str> = cluster.flow.script.left().collect();
     let script = match &left[..] {
         [] => "The script answers nothing.".to_owned(),
         left => format!("The script answers: {}.", left.join(", ")),
@@ -117,7 +143,7 @@ pub(crate) fn unscripted(stage: &Stage<'_>, key: &str, request: &Value) -> Failu
     let is_reworded = plain(key) != key && !message.contains("The last answer was not accepted");
     Failure::new(
         format!("`{name}` asks `{key}`, and the script has no answer left to it"),
-        stage.notes.all(),
+        cluster.notes.all(),
     )
     .advising(if is_reworded { replay::SAME } else { "" })
     .with(format!("It {}.\n{script}", show::question(key, request)))
@@ -125,15 +151,15 @@ pub(crate) fn unscripted(stage: &Stage<'_>, key: &str, request: &Value) -> Failu
 
 /// Ends a run, if its script has been played.
 pub(crate) fn finish(
-    stage: &Stage<'_>,
+    cluster: &Cluster<'_>,
     script: &Script,
     questions: Vec<Question>,
-    end: End,
+    end: RunResult,
     polls: u32,
 ) -> Result<Run, Failure> {
-    let notes = stage.notes.all();
-    let name = &stage.flow.target.name;
-    let ambiguous = stage.store.ambiguous();
+    let notes = cluster.notes.all();
+    let name = &cluster.flow.target.name;
+    let ambiguous = cluster.store.ambiguous();
     // Who does not know whether it has happened may well ask nothing more.
     if end.uses_script()
         && ambiguous.is_empty()
@@ -145,12 +171,13 @@ pub(crate) fn finish(
     Ok(Run {
         target: name.clone(),
         questions,
-        steps: stage.notes.steps_since(0),
-        effects: stage.effects(),
+        steps: cluster.notes.steps_since(0),
+        effects: cluster.effects(),
         end,
-        rounds: stage.notes.rounds(),
+        rounds: cluster.notes.rounds(),
         notes,
         polls,
         ambiguous,
+        flow_number: cluster.flow_number(),
     })
 }

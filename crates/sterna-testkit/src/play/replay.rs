@@ -26,16 +26,16 @@ impl Player<'_> {
                 Who::Kit,
                 format!("round {round} is replayed without answers"),
             );
-            let (notes, effects) = (self.stage.notes.count(), self.stage.effects());
-            let flow = self.stage.flow;
+            let (notes, effects) = (self.cluster.notes.count(), self.cluster.effects());
+            let flow = self.cluster.flow;
             let mut params = flow.target.params(&flow.args);
             if let Some(state) = state {
                 params["requestState"] = state.clone();
             }
-            let replica = self.stage.replica(round)?;
+            let replica = self.cluster.replica(round)?;
             let message = Message::modern(flow.target.method, params, &flow.capabilities);
-            let sending = self.stage.send(&replica, message, None);
-            let message = self.stage.on_stage(async { sending.await.last().await });
+            let sending = self.cluster.send(&replica, message, None);
+            let message = self.cluster.on_stage(async { sending.await.last().await });
             let said = Said::read(&message.await);
             self.same_questions(round, asked, &said)?;
             self.no_steps(round, notes)?;
@@ -50,13 +50,13 @@ impl Player<'_> {
         asked: &[(String, Value)],
         said: &Said,
     ) -> Result<(), Failure> {
-        let name = &self.stage.flow.target.name;
+        let name = &self.cluster.flow.target.name;
         let again = match said {
             Said::Ends(end) => {
                 self.note(Who::Server, end.to_string());
                 let what =
                     format!("`{name}` goes on without an answer when round {round} is replayed");
-                return Err(Failure::new(what, self.stage.notes.all()).advising(SAME));
+                return Err(Failure::new(what, self.cluster.notes.all()).advising(SAME));
             }
             Said::Asks { questions, .. } => questions,
         };
@@ -75,31 +75,31 @@ impl Player<'_> {
             }
         }
         let what = format!("`{name}` asks something else when round {round} is replayed");
-        let failure = Failure::new(what, self.stage.notes.all());
+        let failure = Failure::new(what, self.cluster.notes.all());
         Err(failure.with(details).advising(SAME))
     }
 
     fn no_steps(&self, round: u32, since: usize) -> Result<(), Failure> {
-        let steps = self.stage.notes.steps_since(since);
+        let steps = self.cluster.notes.steps_since(since);
         let Some(step) = steps.first() else {
             return Ok(());
         };
-        let name = &self.stage.flow.target.name;
+        let name = &self.cluster.flow.target.name;
         let what = format!("`{name}` runs `{step}` when round {round} is replayed");
-        Err(Failure::new(what, self.stage.notes.all()).advising(NAMES))
+        Err(Failure::new(what, self.cluster.notes.all()).advising(NAMES))
     }
 
     fn no_effects(&self, round: u32, before: &[String]) -> Result<(), Failure> {
-        let after = self.stage.effects();
+        let after = self.cluster.effects();
         if after == before {
             return Ok(());
         }
-        let name = &self.stage.flow.target.name;
+        let name = &self.cluster.flow.target.name;
         let what = format!(
             "`{name}` acts outside a step: it does so again when round {round} is replayed"
         );
         let details = format!("before  {before:?}\nafter   {after:?}");
-        let failure = Failure::new(what, self.stage.notes.all());
+        let failure = Failure::new(what, self.cluster.notes.all());
         Err(failure.with(details).advising(OUTSIDE))
     }
 }

@@ -6,24 +6,25 @@ use serde_json::{Map, Value};
 
 use super::{Plan, Said, Shed, finish, unscripted};
 use crate::answer::Script;
-use crate::end::End;
+use crate::cluster::{Cluster, CrashPlan, polled};
+use crate::end::RunResult;
 use crate::failure::Failure;
 use crate::flow::Flow;
 use crate::notes::Who;
 use crate::round::Round;
 use crate::run::{Question, Run};
 use crate::show;
-use crate::stage::{Fate, Stage, polled};
 use crate::wire::Message;
 
 pub(crate) async fn play(flow: &Flow, plan: Plan) -> Result<Run, Failure> {
-    let mut stage = Stage::new(flow)?;
-    stage.is_harsh = !plan.is_scripted;
+    let mut cluster = Cluster::new(flow)?;
+    cluster.fresh_replica_each_time = !plan.is_scripted;
+    cluster.skip_flows(plan.after);
     if plan.shed != Shed::Never || plan.replay.is_some() {
-        stage.spare_rounds = SPARE;
+        cluster.spare_rounds = SPARE;
     }
     let player = Player {
-        stage,
+        cluster,
         plan,
         script: flow.script.clone(),
         polls: 0,
@@ -36,7 +37,7 @@ pub(crate) async fn play(flow: &Flow, plan: Plan) -> Result<Run, Failure> {
 }
 
 pub(super) struct Player<'a> {
-    pub(super) stage: Stage<'a>,
+    pub(super) cluster: Cluster<'a>,
     plan: Plan,
     script: Script,
     polls: u32,
@@ -50,13 +51,13 @@ pub(super) struct Player<'a> {
 
 impl Player<'_> {
     async fn play(mut self) -> Result<Run, Failure> {
-        let flow = self.stage.flow;
+        let flow = self.cluster.flow;
         let (mut state, mut answers) = (None, None);
         let end = loop {
-            let round = self.stage.notes.next_round();
+            let round = self.cluster.notes.next_round();
             if round > MOST_ROUNDS {
                 let what = format!("`{}` does not come to an end", flow.target.name);
-                return Err(Failure::new(what, self.stage.notes.all()));
+                return Err(Failure::new(what, self.cluster.notes.all()));
             }
             let act = match self.plan.is_scripted {
                 true => flow.rounds.get(&round).cloned().unwrap_or_default(),
@@ -64,10 +65,10 @@ impl Player<'_> {
             };
             if act.is_never {
                 self.note(Who::Client, "never comes");
-                break End::Gone;
+                break RunResult::Gone;
             }
             let params = self.params(&act, state.take(), answers.take());
-            self.stage.clock.turn_on(act.wait);
+            self.cluster.clock.turn_on(act.wait);
             let mut message = self.deliver(round, &act, &params).await?;
             if act.is_twice || act.is_lost {
                 let fate = match act.is_lost {
@@ -88,14 +89,14 @@ impl Player<'_> {
                 } => {
                     if self.plan.replay == Some(round) {
                         self.replay(round, next.as_ref(), &questions).await?;
-                        break End::Gone;
+                        break RunResult::Gone;
                     }
                     answers = Some(self.answer(round, &questions)?);
                     state = next;
                 }
             }
         };
-        finish(&self.stage, &self.script, self.questions, end, self.polls)
+        finish(&self.cluster, &self.script, self.questions, end, self.polls)
     }
 
     /// The parameters of a round; notes what the client sends.
@@ -105,7 +106,7 @@ impl Player<'_> {
         state: Option<Value>,
         answers: Option<Map<String, Value>>,
     ) -> Value {
-        let flow = self.stage.flow;
+        let flow = self.cluster.flow;
         let args = act.args.as_ref().unwrap_or(&flow.args);
         let mut params = flow.target.params(args);
         if !act.wait.is_zero() {
@@ -154,16 +155,16 @@ impl Player<'_> {
     /// Has a replica answer; if it dies, another one.
     async fn deliver(&mut self, round: u32, act: &Round, params: &Value) -> Result<Value, Failure> {
         loop {
-            let stage = &mut self.stage;
+            let cluster = &mut self.cluster;
             let replica = match act.is_stranger {
-                true => stage.stranger(round)?,
-                false => stage.replica(round)?,
+                true => cluster.replica_with_other_keys(round)?,
+                false => cluster.replica(round)?,
             };
-            let flow = stage.flow;
+            let flow = cluster.flow;
             let capabilities = act.declared.as_ref().unwrap_or(&flow.capabilities);
             let message = Message::modern(flow.target.method, params.clone(), capabilities);
-            let sending = stage.send(&replica, message, act.caller.as_ref());
-            let reading = stage.on_stage(async { sending.await.last().await });
+            let sending = cluster.send(&replica, message, act.caller.as_ref());
+            let reading = cluster.on_stage(async { sending.await.last().await });
             let (plan, polls) = (self.plan, &mut self.polls);
             let shutdown = replica.service.shutdown().clone();
             let reply = polled(reading, || {
@@ -177,8 +178,8 @@ impl Player<'_> {
                     shutdown.begin();
                 }
                 match plan.drop_at == Some(*polls) {
-                    true => Fate::Die,
-                    false => Fate::Live,
+                    true => CrashPlan::Die,
+                    false => CrashPlan::Live,
                 }
             })
             .await;
@@ -195,7 +196,7 @@ impl Player<'_> {
     }
 
     fn died(&self) {
-        let step = self.stage.notes.running();
+        let step = self.cluster.notes.running();
         let step = step.map_or(String::new(), |step| format!(" in the middle of `{step}`"));
         let died = format!("the replica dies{step}, and the client sends the request again");
         self.note(Who::Kit, died);
@@ -220,7 +221,7 @@ impl Player<'_> {
                 });
             }
         }
-        let next = self.stage.flow.rounds.get(&(round + 1));
+        let next = self.cluster.flow.rounds.get(&(round + 1));
         let withheld = next.filter(|_| self.plan.is_scripted);
         self.unanswered.clear();
         let mut answers = Map::new();
@@ -231,14 +232,14 @@ impl Player<'_> {
                 continue;
             }
             let answer = self.script.take(key);
-            let answer = answer.ok_or_else(|| unscripted(&self.stage, key, request))?;
+            let answer = answer.ok_or_else(|| unscripted(&self.cluster, key, request))?;
             answers.insert(key.clone(), answer.to_wire(key, request));
         }
         Ok(answers)
     }
 
     pub(super) fn note(&self, who: Who, text: impl Into<String>) {
-        self.stage.notes.take(who, text);
+        self.cluster.notes.take(who, text);
     }
 }
 

@@ -9,13 +9,13 @@ use tokio::task::yield_now;
 
 use super::{Said, finish, questions, unscripted};
 use crate::answer::Script;
-use crate::end::End;
+use crate::cluster::{ClockedFuture, Cluster, Replica};
+use crate::end::RunResult;
 use crate::failure::Failure;
 use crate::flow::Flow;
 use crate::notes::Who;
 use crate::run::{Question, Run};
 use crate::show;
-use crate::stage::{Acting, Replica, Stage};
 use crate::wire::Message;
 
 /// Plays `flow` as a task, and kills its worker at the turn `kill_at`. `None`
@@ -28,20 +28,20 @@ pub(crate) async fn play(flow: &Flow, kill_at: Option<u32>) -> Result<Option<Run
     task.id = id;
     let end = task.follow().await?;
     let Task {
-        stage,
+        cluster,
         script,
         questions,
         turns,
         ..
     } = task;
-    stage.notes.take(Who::Server, end.to_string());
-    finish(&stage, &script, questions, end, turns).map(Some)
+    cluster.notes.take(Who::Server, end.to_string());
+    finish(&cluster, &script, questions, end, turns).map(Some)
 }
 
 struct Task<'a> {
-    stage: Stage<'a>,
+    cluster: Cluster<'a>,
     replica: Replica,
-    worker: Acting<'static, ()>,
+    worker: ClockedFuture<'static, ()>,
     id: String,
     script: Script,
     questions: Vec<Question>,
@@ -51,27 +51,27 @@ struct Task<'a> {
 
 impl<'a> Task<'a> {
     fn new(flow: &'a Flow, kill_at: Option<u32>) -> Result<Self, Failure> {
-        let mut stage = Stage::new(flow)?;
-        let replica = stage.replica(1)?;
+        let mut cluster = Cluster::new(flow)?;
+        let replica = cluster.replica(1)?;
         Ok(Self {
-            worker: work(&stage, &replica),
+            worker: work(&cluster, &replica),
             replica,
             id: String::new(),
             script: flow.script.clone(),
             questions: Vec::new(),
             turns: 0,
             kill_at,
-            stage,
+            cluster,
         })
     }
 
     /// Calls until there is a task, and gives its id. A flow may ask first.
     async fn call(&mut self) -> Result<Option<String>, Failure> {
-        let target = &self.stage.flow.target;
-        self.stage.notes.next_round();
+        let target = &self.cluster.flow.target;
+        self.cluster.notes.next_round();
         let shown = format!("{} {} as a task", target.method, target.name);
-        self.stage.notes.take(Who::Client, shown);
-        let mut params = target.params(&self.stage.flow.args);
+        self.cluster.notes.take(Who::Client, shown);
+        let mut params = target.params(&self.cluster.flow.args);
         loop {
             let message = self.send(target.method, params.clone()).await;
             let Said::Asks { questions, state } = Said::read(&message) else {
@@ -83,23 +83,23 @@ impl<'a> Task<'a> {
         }
     }
 
-    async fn follow(&mut self) -> Result<End, Failure> {
-        let flow = self.stage.flow;
+    async fn follow(&mut self) -> Result<RunResult, Failure> {
+        let flow = self.cluster.flow;
         let mut idle = 0;
         loop {
             let shown = self.send("tasks/get", json!({"taskId": self.id})).await;
             let task = &shown["result"];
             match task["status"].as_str() {
-                Some("completed") => return Ok(End::result(task["result"].clone())),
-                Some("failed") => return Ok(End::error(&task["error"])),
-                Some("cancelled") => return Ok(End::Gone),
+                Some("completed") => return Ok(RunResult::result(task["result"].clone())),
+                Some("failed") => return Ok(RunResult::error(&task["error"])),
+                Some("cancelled") => return Ok(RunResult::Gone),
                 Some("input_required") if self.answer(task).await? => idle = 0,
                 Some(_) => idle += 1,
-                None => return Ok(End::error(&shown["error"])),
+                None => return Ok(RunResult::error(&shown["error"])),
             }
             if idle > MOST_IDLE {
                 let what = format!("`{}` does not come to an end as a task", flow.target.name);
-                return Err(Failure::new(what, self.stage.notes.all()));
+                return Err(Failure::new(what, self.cluster.notes.all()));
             }
             self.turn(idle).await?;
         }
@@ -121,9 +121,9 @@ impl<'a> Task<'a> {
                 () = tokio::time::sleep(Duration::from_millis(2)) => {}
                 () = &mut self.worker => {}
             }
-            if !self.stage.store.is_worked_on() {
+            if !self.cluster.store.is_worked_on() {
                 let doublings = (idle - PATIENCE).min(26);
-                self.stage
+                self.cluster
                     .clock
                     .turn_on(Duration::from_millis(1 << doublings));
             }
@@ -144,19 +144,19 @@ impl<'a> Task<'a> {
 
     /// Kills the worker where it stands, and has another replica take over.
     async fn kill(&mut self) -> Result<(), Failure> {
-        let step = self.stage.notes.running();
+        let step = self.cluster.notes.running();
         let step = step.map_or(String::new(), |step| format!(" in the middle of `{step}`"));
         let died = format!("the worker dies{step}, and another one takes over");
-        self.stage.notes.take(Who::Kit, died);
-        self.replica = self.stage.replica(self.stage.notes.rounds())?;
+        self.cluster.notes.take(Who::Kit, died);
+        self.replica = self.cluster.replica(self.cluster.notes.rounds())?;
         // Dropping the worker drops what it runs, once the runtime has seen to it.
         self.worker = Box::pin(std::future::pending());
         for _ in 0..8 {
             yield_now().await;
         }
-        self.stage.store.bury_workers();
-        self.stage.clock.turn_on(LEASE);
-        self.worker = work(&self.stage, &self.replica);
+        self.cluster.store.bury_workers();
+        self.cluster.clock.turn_on(LEASE);
+        self.worker = work(&self.cluster, &self.replica);
         Ok(())
     }
 
@@ -174,17 +174,17 @@ impl<'a> Task<'a> {
     /// The answers to what has not been answered, which begin a round.
     fn answers(&mut self, asked: Vec<(String, Value)>) -> Result<Map<String, Value>, Failure> {
         let mut answers = Map::new();
-        let round = self.stage.notes.rounds();
+        let round = self.cluster.notes.rounds();
         for (key, request) in asked {
             let known = self.questions.iter().any(|question| question.key == key);
             if known {
                 continue;
             }
-            self.stage
+            self.cluster
                 .notes
                 .take(Who::Server, show::question(&key, &request));
             let answer = self.script.take(&key);
-            let answer = answer.ok_or_else(|| unscripted(&self.stage, &key, &request))?;
+            let answer = answer.ok_or_else(|| unscripted(&self.cluster, &key, &request))?;
             answers.insert(key.clone(), answer.to_wire(&key, &request));
             self.questions.push(Question {
                 key,
@@ -195,9 +195,9 @@ impl<'a> Task<'a> {
         if answers.is_empty() {
             return Ok(answers);
         }
-        self.stage.notes.next_round();
+        self.cluster.notes.next_round();
         for (key, answer) in &answers {
-            self.stage
+            self.cluster
                 .notes
                 .take(Who::Client, show::answer(key, answer));
         }
@@ -205,11 +205,11 @@ impl<'a> Task<'a> {
     }
 
     async fn send(&mut self, method: &str, params: Value) -> Value {
-        let mut capabilities = self.stage.flow.capabilities.clone();
+        let mut capabilities = self.cluster.flow.capabilities.clone();
         capabilities["extensions"] = json!({"io.modelcontextprotocol/tasks": {}});
         let message = Message::modern(method, params, &capabilities);
-        let sending = self.stage.send(&self.replica, message, None);
-        let reading = self.stage.on_stage(async { sending.await.last().await });
+        let sending = self.cluster.send(&self.replica, message, None);
+        let reading = self.cluster.on_stage(async { sending.await.last().await });
         tokio::select! {
             biased;
             message = reading => message,
@@ -218,9 +218,9 @@ impl<'a> Task<'a> {
     }
 }
 
-fn work(stage: &Stage<'_>, replica: &Replica) -> Acting<'static, ()> {
+fn work(cluster: &Cluster<'_>, replica: &Replica) -> ClockedFuture<'static, ()> {
     let service = replica.service.clone();
-    stage.on_stage(async move { service.work().await })
+    cluster.on_stage(async move { service.work().await })
 }
 
 /// Longer than a worker may be silent.

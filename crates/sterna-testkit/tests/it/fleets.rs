@@ -8,7 +8,7 @@ use sterna_protocol::input::{InputRequest, InputRequired, RequestState};
 use sterna_protocol::result::Outcome;
 use sterna_protocol::tool::CallToolResult;
 use sterna_server::{Answers, Call, Cx, Refused, Server, TaskMode, Tool, ToolError};
-use sterna_testkit::{Flow, Way};
+use sterna_testkit::{ExecutionMode, Flow};
 
 async fn old_sync(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     let (github, google) = tokio::join!(
@@ -77,7 +77,7 @@ async fn a_flow_may_ask_before_it_becomes_a_task() {
     let flow = Flow::on(build, "print")
         .answer("title", "Birds")
         .answer("copies", 3);
-    let run = flow.clone().way(Way::Task).run().await;
+    let run = flow.clone().mode(ExecutionMode::Task).run().await;
     assert_eq!(run.text(), "3 copies of Birds");
     assert_eq!(flow.check().await.ways, 3);
 }
@@ -121,9 +121,9 @@ fn newsroom() -> Server {
 #[tokio::test]
 async fn a_whole_server_is_tested_with_its_settings() {
     let flow = Flow::on(newsroom, "publish").answer("title", "Birds");
-    let run = flow.clone().way(Way::Task).run().await;
+    let run = flow.clone().mode(ExecutionMode::Task).run().await;
     assert_eq!(run.text(), "published Birds");
-    assert!(flow.clone().way(Way::Task).check().await.crashes > 0);
+    assert!(flow.clone().mode(ExecutionMode::Task).check().await.crashes > 0);
     let refused = Flow::on(newsroom, "publish").run().await;
     assert!(refused.text().starts_with("-32021 "), "{refused}");
 }

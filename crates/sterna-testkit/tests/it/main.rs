@@ -3,6 +3,7 @@
 
 mod checks;
 mod clients;
+mod derived;
 mod fleets;
 mod runs;
 mod ways;

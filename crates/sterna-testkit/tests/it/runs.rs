@@ -293,7 +293,7 @@ async fn why_a_request_failed_is_in_the_transcript() {
     expect![[r#"
         round 1
           client    tools/call stateless {}
-          log       MR0100: the handler panicked: a handler asks only for state that the server was given, name `stateless`
+          log       MR0100: the handler panicked: MR0211: the server was given no `u8`: give it one with `Server::state`, name `stateless`
           server    error -32603 "Internal error"
     "#]].assert_eq(&run.transcript());
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use sterna_server::{Cx, ToolError};
-use sterna_testkit::{Flow, Way};
+use sterna_testkit::{ExecutionMode, Flow};
 
 use crate::Outside;
 
@@ -31,8 +31,8 @@ fn flow() -> Flow {
         .answer("approval", "Ada")
 }
 
-async fn check(way: Way, expected: Expect) {
-    let run = flow().way(way).run().await;
+async fn check(mode: ExecutionMode, expected: Expect) {
+    let run = flow().mode(mode).run().await;
     assert_eq!(run.effects(), ["publish"]);
     expected.assert_eq(&run.transcript());
 }
@@ -40,7 +40,7 @@ async fn check(way: Way, expected: Expect) {
 #[tokio::test(start_paused = true)]
 async fn in_round_trips() {
     check(
-        Way::RoundTrips,
+        ExecutionMode::RoundTrips,
         expect![[r#"
         round 1
           client    tools/call publish {}
@@ -58,7 +58,7 @@ async fn in_round_trips() {
 #[tokio::test(start_paused = true)]
 async fn in_a_session() {
     check(
-        Way::Legacy,
+        ExecutionMode::Legacy,
         expect![[r#"
         round 1
           client    tools/call publish in a session
@@ -75,7 +75,7 @@ async fn in_a_session() {
 #[tokio::test(start_paused = true)]
 async fn as_a_task() {
     check(
-        Way::Task,
+        ExecutionMode::Task,
         expect![[r#"
         round 1
           client    tools/call publish as a task
@@ -96,6 +96,6 @@ async fn a_task_that_sleeps_is_not_waited_for() {
         cx.sleep("night", Duration::from_secs(8 * 3600)).await;
         Ok("awake".to_owned())
     }
-    let run = Flow::of(rest).way(Way::Task).run().await;
+    let run = Flow::of(rest).mode(ExecutionMode::Task).run().await;
     assert_eq!(run.text(), "awake");
 }

@@ -179,7 +179,7 @@ async fn mindful(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
 async fn a_result_that_depends_on_the_memory_of_one_replica() {
     let flow = Flow::of(mindful).state(Ticks::default).agree("sure");
     check(flow, expect![[r#"
-        `mindful` ends in another way in a session of 2025-11-25
+        `mindful` ends differently in a session of 2025-11-25
 
           in round trips  "seen 0"
           here            "seen 1"
@@ -206,7 +206,7 @@ async fn layered(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
 async fn a_result_that_depends_on_the_way() {
     let flow = Flow::of(layered).extension(7_u8).agree("sure");
     check(flow, expect![[r#"
-        `layered` ends in another way as a task
+        `layered` ends differently as a task
 
           in round trips  "through a layer: true"
           here            "through a layer: false"
@@ -264,7 +264,7 @@ async fn a_result_that_depends_on_how_often_the_handler_began() {
     check(
         flow,
         expect![[r#"
-        `forgetful` ends in another way if a replica dies
+        `forgetful` ends differently if a replica dies
         (the replica dies at poll 2 of 7)
 
           without the crash  "1 runs"
@@ -295,7 +295,7 @@ async fn homesick(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
 async fn a_result_that_depends_on_the_replica_that_began() {
     let flow = Flow::of(homesick).state(Ticks::default);
     check(flow, expect![[r#"
-        `homesick` ends in another way when it is sent from one replica to another
+        `homesick` ends differently when it is sent from one replica to another
 
           in round trips  "seen 1"
           here            "seen 0"
@@ -383,16 +383,16 @@ async fn endless(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
 #[tokio::test(start_paused = true)]
 async fn a_sleep_that_no_request_can_wait_for() {
     check(Flow::of(endless), expect![[r#"
-        `endless` ends in another way in a session of 2025-11-25
+        `endless` ends differently in a session of 2025-11-25
 
           in round trips  error -32603 "Internal error"
-          here            error -32603 "The call took too long"
+          here            error -32603 "The call took longer than the server allows (`timeouts.call`)"
 
           What a handler asks, does and returns must be made of its arguments, of answers, and of results of steps.
           The memory of a replica and the extensions of an HTTP request do not go with it.
 
         round 1
           client    tools/call endless in a session
-          server    error -32603 "The call took too long"
+          server    error -32603 "The call took longer than the server allows (`timeouts.call`)"
     "#]]).await;
 }

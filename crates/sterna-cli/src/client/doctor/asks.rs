@@ -12,7 +12,7 @@ use sterna_protocol::tool::Tool;
 use super::Findings;
 use crate::arguments;
 use crate::exit::Failure;
-use crate::table::one_line;
+use crate::text::one_line;
 
 /// A tool to call, and with what.
 #[derive(Clone, Debug)]
@@ -26,7 +26,9 @@ impl Trial {
     pub(super) fn parse(text: &str) -> Result<Self, Failure> {
         let words: Vec<_> = text.split_whitespace().map(str::to_owned).collect();
         let [tool, rest @ ..] = &words[..] else {
-            return Err(Failure::usage("--try names no tool"));
+            return Err(
+                Failure::usage("--try names no tool").hint("write --try \"TOOL key=value\"")
+            );
         };
         Ok(Self {
             tool: tool.clone(),
@@ -35,7 +37,7 @@ impl Trial {
     }
 }
 
-/// What was asked in the middle of a call, as servers of the earlier era do.
+/// Questions in the middle of a call, as servers of the earlier era ask them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Overheard(Arc<Mutex<Vec<String>>>);
 
@@ -149,7 +151,7 @@ async fn attempt(client: &Client, trial: &Trial, overheard: &Overheard) -> (bool
     }
 }
 
-/// What kind of question it is.
+/// Kind of a question.
 fn kind(request: &InputRequest) -> &'static str {
     match request {
         InputRequest::CreateMessage(_) => "sampling",

@@ -1,4 +1,4 @@
-//! What a modern server says about its lists.
+//! Checks of a modern server's lists.
 
 use serde_json::Value;
 use sterna_client::Client;

@@ -7,14 +7,14 @@ mod strict;
 use serde::Serialize;
 use sterna_client::{Client, Era};
 
-use super::Place;
+use super::NamedServer;
 use crate::args::DoctorArgs;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
-use crate::screen::{BAD, BOLD, GOOD, Screen};
+use crate::screen::Screen;
 use crate::session::{self, failure};
-use crate::table::one_line;
-use crate::target::Target;
+use crate::target::Server;
+use crate::text::{Text, one_line};
 
 use asks::{Overheard, Trial};
 
@@ -27,7 +27,7 @@ struct Finding {
     seen: String,
 }
 
-/// What is found about one era.
+/// Findings about one era.
 #[derive(Debug)]
 struct Findings<'a> {
     era: &'static str,
@@ -50,15 +50,15 @@ pub(crate) async fn run(args: DoctorArgs, screen: Screen) -> Result<Exit, Failur
 }
 
 async fn examine(args: DoctorArgs, screen: Screen) -> Result<Exit, Failure> {
-    let place = Place::alone(&args.target)?;
-    let has_headers = matches!(place.target, Target::Url { .. });
+    let server = NamedServer::alone(&args.target)?;
+    let has_headers = matches!(server.target.server, Server::Url { .. });
     let named = args.trials.iter().map(|text| Trial::parse(text));
     let named: Vec<Trial> = named.collect::<Result<_, _>>()?;
     let mut findings = Vec::new();
     let mut served = 0;
     for (era, name) in [(Era::Modern, "modern"), (Era::Legacy, "legacy")] {
         let overheard = Overheard::default();
-        let builder = session::builder(place.target.clone(), &place.settings, screen)?;
+        let builder = session::builder(&server.target, &server.settings, screen)?;
         let builder = overheard.listen(builder.era(era));
         let mut findings = Findings {
             era: name,
@@ -124,26 +124,24 @@ async fn look(
     }
 }
 
-fn text(findings: &[Finding], healthy: bool) -> String {
-    let mut text = String::new();
+fn text(findings: &[Finding], healthy: bool) -> Text {
+    let mut text = Text::default();
     let mut last = "";
     for finding in findings {
         if finding.era != last {
             last = finding.era;
-            text.push_str(&format!("{BOLD}a {last} client{BOLD:#}\n"));
+            text += Text::bold(format!("a {last} client")) + "\n";
         }
         let mark = match finding.ok {
-            true => format!("{GOOD}yes{GOOD:#}"),
-            false => format!("{BAD}no {BAD:#}"),
+            true => Text::good("yes"),
+            false => Text::bad("no "),
         };
-        text.push_str(&format!(
-            "  {mark}  {:<12}  {}\n",
-            finding.check, finding.seen
-        ));
+        let seen = format!("  {:<12}  {}\n", finding.check, finding.seen);
+        text += Text::from("  ") + mark + seen;
     }
-    text.push_str(match healthy {
+    text += match healthy {
         true => "healthy\n",
         false => "not healthy\n",
-    });
+    };
     text
 }

@@ -1,4 +1,5 @@
-//! Whether a server refuses header fields that belie the request (HTTP-S16).
+//! Check that a server refuses header fields that contradict the request
+//! (HTTP-S16).
 //!
 //! Proxies go by the headers and the server by the body: one that does not
 //! compare them can be led around whatever the proxy guards.
@@ -14,10 +15,10 @@ use super::Findings;
 /// Sends three requests that nothing can come of, each with one header that
 /// says something else.
 pub(super) async fn look(client: &Client, findings: &mut Findings<'_>) {
-    let nobody = json!({"name": "sterna-doctor"});
+    let unknown = json!({"name": "sterna-doctor"});
     for (header, says, method, params) in [
         (MCP_METHOD, "tools/list", "server/discover", Value::Null),
-        (MCP_NAME, "sterna-patient", "tools/call", nobody),
+        (MCP_NAME, "sterna-patient", "tools/call", unknown),
         (
             MCP_PROTOCOL_VERSION,
             "2025-11-25",

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::Response;
 use sterna_protocol::sse;
@@ -11,7 +12,6 @@ use tokio::time::Instant;
 use super::super::Source;
 use super::{Http, reply};
 use crate::error::{Error, Fault};
-use crate::oauth::BoxFuture;
 
 /// A message per event.
 pub(super) struct Events {
@@ -19,12 +19,12 @@ pub(super) struct Events {
     reader: sse::Reader,
     chunk: Bytes,
     max_message: usize,
-    resume: Option<Resume>,
+    resume: Option<StreamResumption>,
 }
 
-/// How a stream is taken up again. Only the sessions of earlier revisions have
-/// this: a modern stream that breaks off is over.
-pub(super) struct Resume {
+/// Resumption of a stream that broke off. Only sessions of earlier revisions
+/// have it: a modern stream is not resumed.
+pub(super) struct StreamResumption {
     http: Http,
     headers: HeaderMap,
     last_event_id: Option<HeaderValue>,
@@ -32,7 +32,7 @@ pub(super) struct Resume {
     due: Option<Instant>,
 }
 
-impl Resume {
+impl StreamResumption {
     pub(super) fn new(http: Http, headers: HeaderMap) -> Self {
         Self {
             http,
@@ -76,7 +76,11 @@ impl Resume {
 }
 
 impl Events {
-    pub(super) fn new(response: Response, max_message: usize, resume: Option<Resume>) -> Self {
+    pub(super) fn new(
+        response: Response,
+        max_message: usize,
+        resume: Option<StreamResumption>,
+    ) -> Self {
         Self {
             response,
             reader: sse::Reader::new(max_message),
@@ -125,7 +129,7 @@ impl Source for Events {
                     resume.note(&self.reader);
                 }
                 match event {
-                    // An event without data only sets the place to resume at.
+                    // An event without data only sets the position to resume at.
                     Some(event) if !event.data.is_empty() => return Ok(Some(event.data)),
                     Some(_) => {}
                     None => match self.more().await? {

@@ -6,17 +6,18 @@ mod reply;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use reqwest::{Client, Response, redirect};
+use sterna_oauth::internal::{client_config, is_loopback};
+use sterna_oauth::{Attempt, OAuth, RetryDecision};
 use sterna_protocol::http::MCP_METHOD;
 use url::Url;
 
-use self::events::Resume;
+use self::events::StreamResumption;
 use super::{Exchange, Outgoing, Transport};
 use crate::error::{Error, Fault, printable};
-use crate::oauth::{Attempt, BoxFuture, OAuth, Verdict};
-use crate::tls;
 
 /// The session of a legacy server.
 pub(crate) const MCP_SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -28,7 +29,7 @@ pub(crate) struct Http {
     url: Url,
     uri: Uri,
     auth: Option<OAuth>,
-    /// What the application adds to every request.
+    /// Headers that the application adds to every request.
     headers: HeaderMap,
     max_message: usize,
 }
@@ -51,9 +52,14 @@ impl Http {
             return Err(bad().into());
         }
         let uri = url.parse().map_err(|_| bad())?;
-        let mut tls = tls::client_config().map_err(|error| Fault::Tls(error.into()))?;
+        let mut tls = client_config().map_err(|error| Fault::Tls(error.into()))?;
         tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        let client = Client::builder()
+        let mut client = Client::builder();
+        if is_loopback(&parsed) {
+            // What stays on this machine, a token perhaps, is not shown to a proxy.
+            client = client.no_proxy();
+        }
+        let client = client
             .tls_backend_preconfigured(tls)
             .user_agent(concat!("sterna/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(connect_timeout)
@@ -89,16 +95,15 @@ impl Http {
                         .review(response.status(), response.headers())
                         .await?
                 }
-                None => Verdict::Deliver,
+                None => RetryDecision::Deliver,
             };
-            if verdict == Verdict::Deliver {
+            if verdict == RetryDecision::Deliver {
                 return Ok(response);
             }
         }
     }
 
-    /// Sends a request with the token that there is: nobody is asked to sign
-    /// in.
+    /// Sends a request with the token that is at hand, without a sign-in.
     async fn send_once(
         &self,
         method: &Method,
@@ -135,7 +140,8 @@ impl Transport for Http {
         Box::pin(async move {
             // The one header that every modern request has and no legacy one.
             let legacy = !request.headers.contains_key(MCP_METHOD);
-            let resume = legacy.then(|| Resume::new(self.clone(), request.headers.clone()));
+            let resume =
+                legacy.then(|| StreamResumption::new(self.clone(), request.headers.clone()));
             let response = self.post(request).await?;
             reply::read(response, self.max_message, resume).await
         })
@@ -148,7 +154,7 @@ impl Transport for Http {
         })
     }
 
-    fn hint(&self, message: Outgoing) -> BoxFuture<'_, Result<(), Error>> {
+    fn notify_best_effort(&self, message: Outgoing) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(async move {
             let headers = posted(message.headers);
             let body = Bytes::from(message.body);
@@ -158,7 +164,10 @@ impl Transport for Http {
         })
     }
 
-    fn overhear(&self, headers: HeaderMap) -> BoxFuture<'_, Result<Option<Exchange>, Error>> {
+    fn open_server_stream(
+        &self,
+        headers: HeaderMap,
+    ) -> BoxFuture<'_, Result<Option<Exchange>, Error>> {
         Box::pin(async move {
             let response = self.get(headers).await?;
             match response.status().as_u16() {
@@ -187,7 +196,7 @@ impl Transport for Http {
         true
     }
 
-    fn place(&self) -> &str {
+    fn endpoint(&self) -> &str {
         self.url.as_str()
     }
 }
@@ -211,7 +220,7 @@ fn accepted(response: &Response) -> Result<(), Error> {
 }
 
 /// Follows what keeps the method and stays with the server: a trailing slash
-/// is forgiven, a request is shown to nobody else.
+/// is forgiven, a request goes to no other origin.
 fn follow(attempt: redirect::Attempt<'_>) -> redirect::Action {
     let same = attempt
         .previous()
@@ -226,5 +235,5 @@ fn follow(attempt: redirect::Attempt<'_>) -> redirect::Action {
 }
 
 const MAX_REDIRECTS: usize = 3;
-/// How long the end of a session may take.
+/// Longest wait for the end of a session.
 const FAREWELL: Duration = Duration::from_secs(5);

@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use reqwest::Response;
 use sterna_protocol::jsonrpc::Message;
 
 use super::super::{Exchange, Source};
-use super::events::{Events, Resume};
+use super::events::{Events, StreamResumption};
 use crate::error::{Error, Fault};
-use crate::oauth::BoxFuture;
 
 /// Finds out what kind of answer it is; the messages are read later.
 pub(super) async fn read(
     mut response: Response,
     max_message: usize,
-    resume: Option<Resume>,
+    resume: Option<StreamResumption>,
 ) -> Result<Exchange, Error> {
     let stream = is_stream(&response);
     let success = response.status().is_success();
@@ -49,7 +49,7 @@ pub(super) async fn read(
     })
 }
 
-/// Whether messages will come one by one.
+/// Returns true for a stream of messages.
 pub(super) fn is_stream(response: &Response) -> bool {
     let media = response.headers().get(CONTENT_TYPE);
     let media = media.map(|value| media_type(value.as_bytes()));

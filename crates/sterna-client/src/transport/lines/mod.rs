@@ -1,59 +1,59 @@
 //! One message per line over any pair of byte streams.
 
-mod desk;
+mod pending;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures::future::BoxFuture;
 use http::HeaderMap;
 use sterna_protocol::lines;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use self::desk::Desk;
+use self::pending::PendingRequests;
 use super::{Exchange, Outgoing, Source, Transport};
 use crate::error::{Error, Fault};
-use crate::oauth::BoxFuture;
 
 /// A connection that all requests share.
 #[derive(Debug)]
 pub(crate) struct Lines {
-    desk: Arc<Desk>,
-    overheard: Mutex<Option<mpsc::Receiver<Vec<u8>>>>,
-    place: String,
+    pending: Arc<PendingRequests>,
+    unasked_lines: Mutex<Option<mpsc::Receiver<Vec<u8>>>>,
+    endpoint: String,
     /// The reader and the writer; they end with this value.
     _tasks: JoinSet<()>,
 }
 
 impl Lines {
     pub(crate) fn new(
-        place: String,
+        endpoint: String,
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
         max_message: usize,
     ) -> Self {
         let (outbox, letters) = mpsc::channel(BACKLOG);
-        let (unasked, overheard) = mpsc::channel(BACKLOG);
-        let desk = Arc::new(Desk::new(outbox));
+        let (unasked, unasked_lines) = mpsc::channel(BACKLOG);
+        let pending = Arc::new(PendingRequests::new(outbox));
         let mut tasks = JoinSet::new();
         tasks.spawn(write(writer, letters));
-        tasks.spawn(read(reader, desk.clone(), unasked, max_message));
+        tasks.spawn(read(reader, pending.clone(), unasked, max_message));
         Self {
-            desk,
-            overheard: Mutex::new(Some(overheard)),
-            place,
+            pending,
+            unasked_lines: Mutex::new(Some(unasked_lines)),
+            endpoint,
             _tasks: tasks,
         }
     }
 
-    /// Whether nothing can be asked here any more.
+    /// Returns true once the connection is closed.
     pub(crate) fn is_closed(&self) -> bool {
-        self.desk.is_closed()
+        self.pending.is_closed()
     }
 
     /// Writes nothing more, which tells the server to end.
     pub(crate) fn hang_up(&self) {
-        self.desk.hang_up();
+        self.pending.hang_up();
     }
 }
 
@@ -61,19 +61,19 @@ impl Transport for Lines {
     fn request(&self, request: Outgoing) -> BoxFuture<'_, Result<Exchange, Error>> {
         Box::pin(async move {
             let id = request.id.ok_or(Fault::Broken("a request without an id"))?;
-            let waiting = self.desk.wait_for(id)?;
-            self.desk.send(request.body).await?;
+            let waiting = self.pending.wait_for(id)?;
+            self.pending.send(request.body).await?;
             Ok(Exchange::new(waiting))
         })
     }
 
     fn tell(&self, message: Outgoing) -> BoxFuture<'_, Result<(), Error>> {
-        Box::pin(self.desk.send(message.body))
+        Box::pin(self.pending.send(message.body))
     }
 
-    fn overhear(&self, _: HeaderMap) -> BoxFuture<'_, Result<Option<Exchange>, Error>> {
-        let receiver = lock(&self.overheard).take();
-        Box::pin(async move { Ok(receiver.map(|receiver| Exchange::new(Overheard(receiver)))) })
+    fn open_server_stream(&self, _: HeaderMap) -> BoxFuture<'_, Result<Option<Exchange>, Error>> {
+        let receiver = lock(&self.unasked_lines).take();
+        Box::pin(async move { Ok(receiver.map(|receiver| Exchange::new(ServerStream(receiver)))) })
     }
 
     fn close(&self, _: HeaderMap) -> BoxFuture<'_, ()> {
@@ -85,14 +85,14 @@ impl Transport for Lines {
         false
     }
 
-    fn place(&self) -> &str {
-        &self.place
+    fn endpoint(&self) -> &str {
+        &self.endpoint
     }
 }
 
-struct Overheard(mpsc::Receiver<Vec<u8>>);
+struct ServerStream(mpsc::Receiver<Vec<u8>>);
 
-impl Source for Overheard {
+impl Source for ServerStream {
     fn next(&mut self) -> BoxFuture<'_, Result<Option<Vec<u8>>, Error>> {
         Box::pin(async { Ok(self.0.recv().await) })
     }
@@ -112,11 +112,11 @@ async fn write(
 
 async fn read(
     mut reader: impl AsyncRead + Send + Unpin + 'static,
-    desk: Arc<Desk>,
+    pending: Arc<PendingRequests>,
     unasked: mpsc::Sender<Vec<u8>>,
     max_message: usize,
 ) {
-    let _closing = Closing(desk.clone());
+    let _closing = Closing(pending.clone());
     let mut lines = lines::Reader::new(max_message);
     let mut buffer = vec![0; 16 * 1024];
     loop {
@@ -127,7 +127,7 @@ async fn read(
         let mut chunk = &buffer[..read];
         loop {
             match lines.read(&mut chunk) {
-                Ok(Some(line)) => desk.deliver(line, &unasked),
+                Ok(Some(line)) => pending.deliver(line, &unasked),
                 Ok(None) => break,
                 Err(_) => tracing::warn!(max_message, "a line of the server is too long"),
             }
@@ -135,8 +135,8 @@ async fn read(
     }
 }
 
-/// Tells whoever waits that nothing will come, however reading ended.
-struct Closing(Arc<Desk>);
+/// Fails all waiting requests, however reading ended.
+struct Closing(Arc<PendingRequests>);
 
 impl Drop for Closing {
     fn drop(&mut self) {
@@ -148,5 +148,5 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many messages may wait for one who does not listen.
+/// Messages that are kept for a slow reader.
 const BACKLOG: usize = 256;

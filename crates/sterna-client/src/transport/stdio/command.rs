@@ -71,9 +71,8 @@ impl Command {
         self
     }
 
-    /// How long the child has to end after its input was closed, and again
-    /// after it was told to by a signal, before it is killed; two seconds
-    /// unless told otherwise.
+    /// Sets the time that the child has to end after its input was closed, and
+    /// again after a signal, before it is killed. Two seconds by default.
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
         self

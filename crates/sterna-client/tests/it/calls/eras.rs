@@ -82,7 +82,7 @@ async fn a_modern_error_is_never_followed_by_a_handshake() {
         .assert_eq(&connect(Era::Any, error(400, same)).await);
     let capability = json!({"code": -32021, "message": "no", "data": {
         "requiredCapabilities": {"sampling": {}}}});
-    expect!["1 probes, 0 handshakes: Refused the server refused: no (MR0510)"]
+    expect!["1 probes, 0 handshakes: Refused the server refused: no: sampling (MR0510)"]
         .assert_eq(&connect(Era::Any, error(400, capability)).await);
 }
 

@@ -122,7 +122,7 @@ async fn every_client_meets_every_server_as_the_matrix_says() {
         Any meets Modern: Modern, hello
         Any meets Both: Modern, hello
         Any meets Legacy: Legacy, hello
-        Legacy meets Modern: the server refused: Unsupported protocol version (MR0510)
+        Legacy meets Modern: the server refused: Unsupported protocol version `2025-11-25`; this server speaks 2026-07-28 (MR0510)
         Legacy meets Both: Legacy, hello
         Legacy meets Legacy: Legacy, hello
     "#]].assert_eq(&shown);

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use sterna_client::{Client, ErrorKind, PausedCall, Step};
+use sterna_client::{CallOptions, Client, ErrorKind, PausedCall, Step};
 use sterna_protocol::elicitation::{ElicitContent, ElicitResult};
 use sterna_protocol::logging::LoggingLevel;
 use sterna_protocol::prompt::GetPromptResult;
@@ -103,7 +103,7 @@ async fn a_paused_call_goes_to_no_other_server() {
     assert_eq!(error.kind(), ErrorKind::Misuse);
     assert!(other.seen("tools/call").is_empty());
 
-    let moved = paused.dangerous_moved_to(elsewhere.place());
+    let moved = paused.dangerous_moved_to(elsewhere.endpoint());
     assert!(moved.resume(&elsewhere).await.is_ok());
 }
 
@@ -135,18 +135,22 @@ async fn a_resumed_call_has_its_own_cap_its_progress_and_its_log() {
         panic!("it asks something");
     };
     paused.answer("who", accept("Ada")).unwrap();
-    let error = paused.resume(&client).max_rounds(0).finish().await;
+    let error = paused
+        .resume(&client)
+        .options(CallOptions::new().max_rounds(0))
+        .finish()
+        .await;
     let error = error.unwrap_err();
     assert_eq!(error.code(), "MR0507");
 
     let (heard, hears) = std::sync::mpsc::channel();
     let logs = heard.clone();
-    let resumed = paused
-        .resume(&client)
+    let options = CallOptions::new()
         .on_progress(move |progress| heard.send(progress.progress.to_string()).unwrap())
         .on_log(LoggingLevel::Info, move |said| {
             logs.send(said.data.as_str().to_owned()).unwrap();
         });
+    let resumed = paused.resume(&client).options(options);
     let (step, ()) = tokio::join!(resumed.into_future(), async {
         let request = far.read().await;
         let meta = &request["params"]["_meta"];

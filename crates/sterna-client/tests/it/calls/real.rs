@@ -13,7 +13,7 @@ use sterna_server::{Cx, Refused, RequestError, Server, ToolError, Uri};
 use tokio::task::JoinSet;
 
 use super::rounds::text;
-use crate::world::{errand, send};
+use crate::errand::{errand, send};
 
 async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     let first: String = cx.ask("first", "First name?").await?;

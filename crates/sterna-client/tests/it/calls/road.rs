@@ -21,7 +21,9 @@ use tokio_rustls::TlsAcceptor;
 
 use super::rounds::text;
 use super::scripted::{discovered, done};
-use crate::world::{Asked, Reply, app, errand, send, serve};
+use crate::errand::{errand, send};
+use crate::world::site::{Asked, app};
+use crate::world::{Reply, serve};
 
 /// Calls two tools at once, in the other process.
 async fn run(url: &str) {
@@ -38,7 +40,11 @@ type Seen = Arc<Mutex<Vec<String>>>;
 
 fn answer(asked: &Asked, seen: &Seen) -> Reply {
     let body: Value = serde_json::from_str(&asked.body).unwrap();
-    let line = format!("{:?} {}", asked.version, body["method"].as_str().unwrap());
+    let line = format!(
+        "{:?} {}",
+        asked.head.version,
+        body["method"].as_str().unwrap()
+    );
     seen.lock().unwrap().push(line);
     let result = match body["method"].as_str() {
         Some("server/discover") => discovered(),

@@ -258,7 +258,7 @@ async fn a_question_nobody_answers_fails_the_call_by_name() {
     let server = Scripted::start(|_, _| asks(json!({"who": name_form("Who?")}), Value::Null)).await;
     let client = Client::connect(&server.url).await.unwrap();
     let error = client.call("t").await.unwrap_err();
-    expect!["the server asks `who` by elicitation/create, and nobody here answers that (MR0508)"]
+    expect!["the server asks `who` by elicitation/create, and this client has no handler for it (MR0508)"]
         .assert_eq(&error.to_string());
 }
 

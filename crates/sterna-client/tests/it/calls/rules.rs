@@ -11,7 +11,8 @@ use super::lines::{connected_to, in_session};
 use super::rounds::text;
 use super::scripted::{Said, Scripted, discovered, done};
 use super::stdio::{OK, shell};
-use crate::world::{Logged, World};
+use crate::logged::Logged;
+use crate::world::World;
 
 #[tokio::test]
 async fn codes_that_a_server_made_up_mean_nothing_but_no() {

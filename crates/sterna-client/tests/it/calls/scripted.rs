@@ -63,7 +63,7 @@ impl Scripted {
             let answer = Arc::new(answer);
             serve(move |asked| {
                 let body = serde_json::from_str(&asked.body).unwrap_or(Value::Null);
-                let headers = asked.headers;
+                let headers = asked.head.headers;
                 let now = Seen { headers, body };
                 let count = {
                     let mut seen = seen.lock().unwrap();

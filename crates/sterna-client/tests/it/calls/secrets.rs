@@ -13,7 +13,8 @@ use sterna_protocol::sampling::CreateMessageResult;
 use super::lines::in_session;
 use super::rounds::asks;
 use super::scripted::{Said, Scripted, done, name_form};
-use crate::world::{Logged, Reply};
+use crate::logged::Logged;
+use crate::world::Reply;
 
 /// Everything that a reader of this error could see.
 fn whole(error: &Error) -> String {
@@ -103,7 +104,11 @@ async fn no_prompt_completion_answer_argument_or_state_is_logged_or_in_an_error(
             Ok(_) => shown += &format!("{case}: done\n"),
             Err(error) => {
                 assert!(!whole(&error).contains("SECRET"), "{}", whole(&error));
-                let cause = error.source().map(|cause| format!(": {cause}"));
+                let cause = error.source().map(|cause| {
+                    // The position is not what this test is about.
+                    let cause = cause.to_string();
+                    format!(": {}", cause.split(" at line").next().unwrap_or_default())
+                });
                 shown += &format!("{case}: {error}{}\n", cause.unwrap_or_default());
             }
         }
@@ -112,11 +117,11 @@ async fn no_prompt_completion_answer_argument_or_state_is_logged_or_in_an_error(
         done: done
         unfit: the answer to `f` does not fit the question (MR0509): `name` must have at least 1 characters
         refused: the server does not take its request state back: no (MR0513)
-        no prompt: the server's message cannot be read (MR0503): the result is malformed at line 1 column 111
-        no state: the server's message cannot be read (MR0503): the result is malformed at line 1 column 46
-        no result: the server's message cannot be read (MR0503): the result is malformed at line 1 column 50
-        no content: the server's message cannot be read (MR0503): the result is malformed: missing field `content` at line 1 column 25
-        no JSON: the server's message cannot be read (MR0503): not JSON at line 1 column 1
+        no prompt: the server's message cannot be read (MR0503): the result is malformed
+        no state: the server's message cannot be read (MR0503): the result is malformed
+        no result: the server's message cannot be read (MR0503): the result is malformed
+        no content: the server's message cannot be read (MR0503): the result is malformed: missing field `content`
+        no JSON: the server's message cannot be read (MR0503): not JSON
     "#]].assert_eq(&shown);
     assert!(!logged.lines("message=call ").is_empty());
     assert_eq!(logged.lines("SECRET"), [""; 0]);

@@ -49,7 +49,10 @@ pub(super) fn serve(running: &mut JoinSet<()>, prepare: impl FnOnce(Server) -> S
         .offer(Tool::new("greet", "", greet).task(TaskMode::Optional))
         .gate(Gate::guarded(tokens))
         .config(config)
-        .store(Arc::new(MemoryStore::new(MemoryLimits::default(), clock)));
+        .store(Arc::new(MemoryStore::with_clock(
+            MemoryLimits::default(),
+            clock,
+        )));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let server = prepare(server).build().unwrap();

@@ -121,3 +121,30 @@ async fn a_program_that_is_not_there_is_an_error() {
         .unwrap_err();
     assert_eq!(error.code(), "MR0501");
 }
+
+#[tokio::test]
+async fn a_child_that_ends_leaves_its_exit_code_and_its_last_words() {
+    let script = "for n in 1 2 3 4 5 6; do echo line $n >&2; done; printf 'no \\033[31mdatabase' >&2; exit 3";
+    let command = Command::new("sh").args(["-c", script]);
+    let error = Client::connect(command).await.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.code()),
+        (ErrorKind::Unavailable, "MR0520")
+    );
+    assert_eq!(
+        error.to_string(),
+        "the server's process ended: exit status: 3 (MR0520)"
+    );
+    let last_words = std::error::Error::source(&error).unwrap().to_string();
+    assert_eq!(
+        last_words,
+        "it wrote last: line 3 | line 4 | line 5 | line 6 | no \u{fffd}[31mdatabase"
+    );
+}
+
+#[tokio::test]
+async fn a_child_that_is_killed_leaves_its_signal() {
+    let command = Command::new("sh").args(["-c", "kill -9 $$"]);
+    let error = Client::connect(command).await.unwrap_err();
+    assert!(error.to_string().contains("signal: 9"), "{error}");
+}

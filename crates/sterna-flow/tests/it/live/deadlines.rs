@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use sterna_flow::{Asked, Build, Cx, Outcome, Way};
+use sterna_flow::{Asked, BuildMatch, ExecutionMode, FlowCx, Outcome};
 
 use super::{opened, rest, task};
+use crate::backends::Stores;
 use crate::kit::{Flow, Reply, number, text};
-use crate::plugs::Stores;
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_given_in_time_counts_although_the_worker_was_late() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let minute = Duration::from_secs(60);
         let answer = cx.ask("a", text("a?")).deadline(minute).await;
         Ok(answer.unwrap_or_else(|_| "too late".to_owned()))
@@ -49,7 +49,7 @@ async fn an_answer_given_in_time_counts_although_the_worker_was_late() {
 
 #[tokio::test(start_paused = true)]
 async fn a_deadline_ends_with_its_question() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let minute = Duration::from_secs(60);
         let first = tokio::select! {
             a = cx.ask("a", text("a?")).deadline(minute) => a?,
@@ -58,7 +58,7 @@ async fn a_deadline_ends_with_its_question() {
         Ok(format!("{first} {}", cx.ask("last", text("Last?")).await))
     }
     let flow = Flow::new();
-    let run = flow.run().way(Way::Legacy);
+    let run = flow.run().mode(ExecutionMode::Legacy);
     let mut driver = run.drive(|cx| Box::pin(handler(cx, ())));
     rest(&flow, &mut driver).await;
     assert_eq!(opened(&mut driver), ["a", "b"]);
@@ -74,7 +74,7 @@ async fn a_deadline_ends_with_its_question() {
 
 #[tokio::test(start_paused = true)]
 async fn a_deadline_that_passed_behind_a_wrong_answer_has_passed() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let minute = Duration::from_secs(60);
         let answer = cx.ask("a", number("how many?")).deadline(minute).await;
         Ok(answer.unwrap_or_else(|_| "too late".to_owned()))
@@ -94,13 +94,13 @@ async fn a_deadline_that_passed_behind_a_wrong_answer_has_passed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_late_answer_to_a_reworded_question_does_not_count() {
-    async fn handler(cx: Cx<'_>, words: &'static str) -> Reply {
+    async fn handler(cx: FlowCx<'_>, words: &'static str) -> Reply {
         let minute = Duration::from_secs(60);
         let answer = cx.ask("a", text(words)).deadline(minute).await;
         Ok(answer.unwrap_or_else(|_| "too late".to_owned()))
     }
     let mut flow = Flow::new();
-    flow.build = Build::Other;
+    flow.build = BuildMatch::Other;
     flow.request(&[], handler, "Deploy?").await;
     let second = flow.request(&[], handler, "Deploy now?").await;
     assert_eq!(second, "asks a~2: Deploy now?;");

@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use sterna_flow::{
-    Blobs, BoxFuture, Cx, Engine, Entry, FlowId, Journaling, Key, Outcome, PlugError, Way,
+    BackendError, Blobs, BoxFuture, Engine, Entry, ExecutionMode, FlowCx, FlowId, JournalSink, Key,
+    Outcome,
 };
 use tokio::sync::Notify;
 
 use super::{opened, rest, stored, task};
+use crate::backends::{Stores, Trouble};
 use crate::kit::{Count, Flow, Reply, sha256, text};
-use crate::plugs::{Stores, Trouble};
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_revealed_before_it_is_durable() {
-    async fn handler(cx: Cx<'_>, stores: Arc<Stores>) -> Reply {
+    async fn handler(cx: FlowCx<'_>, stores: Arc<Stores>) -> Reply {
         let count = Count::default();
         let now = cx.now("now").await;
         assert_eq!(stored(&stores), "now");
@@ -44,8 +45,8 @@ struct Disk {
     ready: Arc<Notify>,
 }
 
-impl Journaling for Disk {
-    fn append(&self, entries: Vec<Entry>) -> BoxFuture<Result<(), PlugError>> {
+impl JournalSink for Disk {
+    fn append(&self, entries: Vec<Entry>) -> BoxFuture<Result<(), BackendError>> {
         let (stores, ready) = (self.stores.clone(), self.ready.clone());
         Box::pin(async move {
             ready.notified().await;
@@ -56,7 +57,7 @@ impl Journaling for Disk {
 
 #[tokio::test(start_paused = true)]
 async fn a_task_has_not_ended_before_all_of_it_is_durable() {
-    async fn handler(cx: Cx<'_>, enough: Arc<Notify>) -> Reply {
+    async fn handler(cx: FlowCx<'_>, enough: Arc<Notify>) -> Reply {
         tokio::select! {
             plan = cx.step("plan", || async { Ok::<_, String>("plan".to_owned()) }) => Ok(plan?),
             () = enough.notified() => Ok("without a plan".to_owned()),
@@ -69,7 +70,10 @@ async fn a_task_has_not_ended_before_all_of_it_is_durable() {
     };
     let ready = disk.ready.clone();
     let flow = Flow::new();
-    let run = flow.run().way(Way::Task).journaling(Arc::new(disk));
+    let run = flow
+        .run()
+        .mode(ExecutionMode::Task)
+        .journaling(Arc::new(disk));
     let mut driver = run.drive(|cx| Box::pin(handler(cx, enough.clone())));
     rest(&flow, &mut driver).await;
     enough.notify_one();
@@ -92,11 +96,16 @@ struct Shelf {
 }
 
 impl Blobs for Shelf {
-    fn put(&self, flow: &FlowId, key: &Key, value: Bytes) -> BoxFuture<Result<Bytes, PlugError>> {
+    fn put(
+        &self,
+        flow: &FlowId,
+        key: &Key,
+        value: Bytes,
+    ) -> BoxFuture<Result<Bytes, BackendError>> {
         self.stores.put(flow, key, value)
     }
 
-    fn get(&self, reference: Bytes) -> BoxFuture<Result<Bytes, PlugError>> {
+    fn get(&self, reference: Bytes) -> BoxFuture<Result<Bytes, BackendError>> {
         self.fetched.add();
         let (stores, ready) = (self.stores.clone(), self.ready.clone());
         Box::pin(async move {
@@ -108,7 +117,7 @@ impl Blobs for Shelf {
 
 #[tokio::test(start_paused = true)]
 async fn a_blob_on_its_way_is_not_fetched_again() {
-    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+    async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         let report = cx.step("report", || count.work("long")).by_ref();
         let (answer, report) = tokio::join!(cx.ask("ok", text("Ok?")), report);
         Ok(format!("{answer} {}", report?))
@@ -134,7 +143,7 @@ async fn a_blob_on_its_way_is_not_fetched_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_lost_its_lease_stops_and_compensates_nothing() {
-    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+    async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         cx.undo("vm", {
             let count = count.clone();
             move |_| async move {

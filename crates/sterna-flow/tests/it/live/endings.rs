@@ -4,7 +4,7 @@ use std::error::Error;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use sterna_flow::{Cx, Handler, Outcome, Way};
+use sterna_flow::{ExecutionMode, FlowCx, Handler, Outcome};
 
 use super::rest;
 use crate::kit::{Flow, Reply, text};
@@ -12,10 +12,10 @@ use crate::kit::{Flow, Reply, text};
 /// How a flow ends that is cancelled while it waits.
 async fn cancelled<H>(handler: H) -> Outcome<String, Box<dyn Error + Send + Sync>>
 where
-    H: for<'a> Handler<'a, Cx<'a>, (), Output = Reply>,
+    H: for<'a> Handler<'a, FlowCx<'a>, (), Output = Reply>,
 {
     let flow = Flow::new();
-    let run = flow.run().way(Way::Legacy);
+    let run = flow.run().mode(ExecutionMode::Legacy);
     let mut driver = run.drive(|cx| Box::pin(handler.call(cx, ())));
     rest(&flow, &mut driver).await;
     driver.remote().cancel();
@@ -24,13 +24,13 @@ where
 
 #[tokio::test(start_paused = true)]
 async fn a_handler_may_end_in_its_own_way_when_it_is_cancelled() {
-    async fn polite(cx: Cx<'_>, (): ()) -> Reply {
+    async fn polite(cx: FlowCx<'_>, (): ()) -> Reply {
         tokio::select! {
             answer = cx.ask("a", text("a?")) => Ok(answer),
             () = cx.cancelled() => Ok("cleaned up".to_owned()),
         }
     }
-    async fn with_step(cx: Cx<'_>, (): ()) -> Reply {
+    async fn with_step(cx: FlowCx<'_>, (): ()) -> Reply {
         let cancelled = cx.cancelled();
         let step = cx.step("long", || async {
             cancelled.await;
@@ -52,13 +52,13 @@ async fn a_handler_may_end_in_its_own_way_when_it_is_cancelled() {
 
 #[tokio::test(start_paused = true)]
 async fn a_destructor_cannot_change_how_a_flow_ends() {
-    struct Guard<'a>(Cx<'a>);
+    struct Guard<'a>(FlowCx<'a>);
     impl Drop for Guard<'_> {
         fn drop(&mut self) {
             drop(self.0.ask("", text("a question without a name")));
         }
     }
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         cx.undo("vm", |_| async {
             tokio::task::yield_now().await;
             Ok::<_, String>(())
@@ -72,7 +72,7 @@ async fn a_destructor_cannot_change_how_a_flow_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn everybody_who_waits_for_a_cancellation_is_told() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         // Each of these is polled when its own waker was woken, and only then.
         let mut watchers: FuturesUnordered<_> =
             [cx.cancelled(), cx.cancelled()].into_iter().collect();

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use sterna_flow::{Cx, Settings};
+use sterna_flow::{FlowCx, Settings};
 
 use super::{rest, task};
+use crate::backends::Stores;
 use crate::kit::{Flow, Reply, text};
-use crate::plugs::Stores;
 
 /// Waits for an answer and for something that is not the engine's.
-async fn held_up(cx: Cx<'_>, holder: Arc<Mutex<Option<Waker>>>) -> Reply {
+async fn held_up(cx: FlowCx<'_>, holder: Arc<Mutex<Option<Waker>>>) -> Reply {
     let never = poll_fn(|cx| {
         *holder.lock().unwrap() = Some(cx.waker().clone());
         Poll::<()>::Pending
@@ -30,7 +30,7 @@ async fn a_task_that_something_else_may_wake_is_idle_when_its_grace_is_over() {
     let mut driver = run.drive(|cx| Box::pin(held_up(cx, Arc::clone(&holder))));
     rest(&flow, &mut driver).await;
     assert!(!driver.is_idle());
-    assert_eq!(driver.next_wake(), Some(flow.now().after(grace)));
+    assert_eq!(driver.next_wake(), Some(flow.now() + grace));
     tokio::time::advance(grace - Duration::from_millis(1)).await;
     rest(&flow, &mut driver).await;
     assert!(!driver.is_idle());
@@ -57,7 +57,7 @@ async fn a_task_that_nothing_else_can_wake_any_more_is_idle_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_task_that_only_something_else_can_wake_is_never_idle() {
-    async fn handler(_: Cx<'_>, holder: Arc<Mutex<Option<Waker>>>) -> Reply {
+    async fn handler(_: FlowCx<'_>, holder: Arc<Mutex<Option<Waker>>>) -> Reply {
         poll_fn(|cx| {
             *holder.lock().unwrap() = Some(cx.waker().clone());
             Poll::Pending

@@ -10,10 +10,10 @@ use std::future::Future;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use sterna_flow::{Asked, Build, Cx, Driver, Engine, Journal, Outcome, Way};
+use sterna_flow::{Asked, BuildMatch, Driver, Engine, ExecutionMode, FlowCx, Journal, Outcome};
 
+use crate::backends::Stores;
 use crate::kit::{Count, Flow, Reply, sha256, text};
-use crate::plugs::Stores;
 
 /// Polls until the handler waits for somebody else.
 async fn rest<F>(flow: &Flow, driver: &mut Driver<'_, F>)
@@ -35,7 +35,7 @@ where
     opened.map(|question| question.key.to_string()).collect()
 }
 
-async fn choose(cx: Cx<'_>, count: Count) -> Reply {
+async fn choose(cx: FlowCx<'_>, count: Count) -> Reply {
     let plan = cx.step("plan", || count.work("plan")).await?;
     let first = tokio::select! {
         a = cx.ask("a", text(format!("a for {plan}?"))) => a,
@@ -49,7 +49,7 @@ async fn choose(cx: Cx<'_>, count: Count) -> Reply {
 async fn a_legacy_client_is_asked_and_told_what_to_forget() {
     let count = Count::default();
     let flow = Flow::new();
-    let run = flow.run().way(Way::Legacy);
+    let run = flow.run().mode(ExecutionMode::Legacy);
     let mut driver = run.drive(|cx| Box::pin(choose(cx, count.clone())));
     rest(&flow, &mut driver).await;
     assert_eq!(opened(&mut driver), ["a", "b"]);
@@ -73,8 +73,11 @@ async fn a_legacy_client_is_asked_and_told_what_to_forget() {
 fn task(flow: &Flow, stores: &Arc<Stores>, asked: &[Asked]) -> sterna_flow::Run {
     let entries = stores.entries.lock().unwrap().clone();
     let journal = Journal::from_entries(entries, asked.iter().cloned()).unwrap();
-    let run = flow.run().way(Way::Task).journaling(stores.clone());
-    run.resume(journal, 0, Build::Same)
+    let run = flow
+        .run()
+        .mode(ExecutionMode::Task)
+        .journaling(stores.clone());
+    run.resume(journal, 0, BuildMatch::Same)
 }
 
 fn stored(stores: &Stores) -> String {
@@ -122,7 +125,7 @@ async fn a_task_is_dropped_while_it_waits_and_goes_on_elsewhere() {
 
 #[tokio::test(start_paused = true)]
 async fn a_driver_that_is_dropped_leaves_nothing_behind() {
-    async fn handler(cx: Cx<'_>, alive: Arc<()>) -> Reply {
+    async fn handler(cx: FlowCx<'_>, alive: Arc<()>) -> Reply {
         let inner = cx.scope("inner");
         cx.undo("vm", move |_| async move {
             drop((inner, alive));
@@ -132,7 +135,7 @@ async fn a_driver_that_is_dropped_leaves_nothing_behind() {
     }
     let alive = Arc::new(());
     let flow = Flow::new();
-    let run = flow.run().way(Way::Legacy);
+    let run = flow.run().mode(ExecutionMode::Legacy);
     let mut driver = run.drive(|cx| Box::pin(handler(cx, alive.clone())));
     rest(&flow, &mut driver).await;
     assert_eq!(Arc::strong_count(&alive), 2);
@@ -143,18 +146,18 @@ async fn a_driver_that_is_dropped_leaves_nothing_behind() {
 #[tokio::test(start_paused = true)]
 async fn a_log_shows_where_a_driver_is_and_no_question() {
     let flow = Flow::new();
-    let run = flow.run().way(Way::Legacy);
+    let run = flow.run().mode(ExecutionMode::Legacy);
     let mut driver = run.drive(|cx| Box::pin(choose(cx, Count::default())));
     rest(&flow, &mut driver).await;
     driver.changes();
-    let expected = "Driver { way: Legacy, at_rest: true, questions: [\"a\", \"b\"], .. }";
+    let expected = "Driver { mode: Legacy, at_rest: true, questions: [\"a\", \"b\"], .. }";
     assert_eq!(format!("{driver:?}"), expected);
     assert_eq!(format!("{:?}", driver.remote()), "Remote");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_flow_is_shed_at_a_checkpoint_and_only_after_progress() {
-    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+    async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         cx.checkpoint("start").await;
         let plan = cx.step("plan", || count.work("plan")).await?;
         cx.checkpoint("planned").await;
@@ -175,13 +178,13 @@ async fn a_flow_is_shed_at_a_checkpoint_and_only_after_progress() {
 
 #[tokio::test(start_paused = true)]
 async fn a_handler_knows_where_it_stands() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let before = cx.info();
         cx.ask("a", text("a?")).await;
         Ok(format!("{before:?} then {:?}", cx.info().replaying))
     }
     let flow = Flow::new();
-    let run = flow.run().principal("ada").way(Way::Legacy);
+    let run = flow.run().principal("ada").mode(ExecutionMode::Legacy);
     let mut driver = run.drive(|cx| Box::pin(handler(cx, ())));
     rest(&flow, &mut driver).await;
     let asked = driver.changes().opened.remove(0).fingerprint;
@@ -189,14 +192,14 @@ async fn a_handler_knows_where_it_stands() {
     let Outcome::Finished(said) = flow.finish(&mut driver).await else {
         panic!("must finish");
     };
-    let expected = "Standing { way: Legacy, round: 0, rounds_left: 8, replaying: false, principal: Some(\"ada\") } then false";
+    let expected = "RunInfo { mode: Legacy, round: 0, rounds_left: 8, replaying: false, principal: Some(\"ada\") } then false";
     assert_eq!(said, expected);
 
     let journal = Journal::from_entries(
         driver.journal().entries().iter().cloned(),
         [Asked::new("a", asked)],
     );
-    let run = flow.run().resume(journal.unwrap(), 3, Build::Same);
+    let run = flow.run().resume(journal.unwrap(), 3, BuildMatch::Same);
     let mut driver = run.drive(|cx| Box::pin(handler(cx, ())));
     let Outcome::Finished(said) = flow.finish(&mut driver).await else {
         panic!("must finish");

@@ -1,13 +1,13 @@
 //! What a handler says while it works, and once only.
 
-use sterna_flow::{Cx, Level, Outcome, Progress};
+use sterna_flow::{FlowCx, Level, Outcome, Progress};
 
+use crate::backends::Stores;
 use crate::kit::{Count, Flow, Reply, text};
-use crate::plugs::Stores;
 
 #[tokio::test(start_paused = true)]
 async fn a_replay_is_silent() {
-    async fn handler(cx: Cx<'_>, count: Count) -> Reply {
+    async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         cx.log(Level::Info, "begins");
         cx.step("plan", || count.work("plan")).await?;
         cx.progress(Progress::new(1.0).of(3.0));
@@ -44,7 +44,7 @@ async fn a_replay_is_silent() {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_said_before_the_first_question_is_not_said_again() {
-    async fn handler(cx: Cx<'_>, (): ()) -> Reply {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         cx.log(Level::Info, format!("replaying: {}", cx.info().replaying));
         let answer = cx.ask("a", text("a?")).await;
         cx.log(Level::Info, format!("got {answer}"));

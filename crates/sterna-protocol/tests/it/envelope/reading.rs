@@ -96,7 +96,7 @@ fn params_may_be_left_out_where_nothing_in_them_is_required() {
     check(
         r#"{"jsonrpc":"2.0","id":1,"method":"echo"}"#,
         expect![
-            "parameters of `echo` are malformed: missing field `text`; Invalid params (-32602); answer Integer(1)"
+            "parameters of `echo` are malformed: missing field `text`; Invalid params: missing field `text` (-32602); answer Integer(1)"
         ],
     );
 }
@@ -106,31 +106,31 @@ fn params_that_are_no_object_are_refused() {
     check(
         r#"{"jsonrpc":"2.0","id":1,"method":"echo","params":["a",2]}"#,
         expect![
-            "parameters of `echo` are malformed: invalid type: sequence, expected struct Echo at line 1 column 0; Invalid params (-32602); answer Integer(1)"
+            "parameters of `echo` are malformed: invalid type: sequence, expected struct Echo at line 1 column 0; Invalid params: invalid type: sequence, expected struct Echo (-32602); answer Integer(1)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"method":"list","params":null}"#,
         expect![
-            "parameters of `list` are malformed: invalid type: null, expected struct List at line 1 column 4; Invalid params (-32602); answer Integer(1)"
+            "parameters of `list` are malformed: invalid type: null, expected struct List at line 1 column 4; Invalid params: invalid type: null, expected struct List (-32602); answer Integer(1)"
         ],
     );
     check(
         r#"{"params":["c"],"jsonrpc":"2.0","id":1,"method":"list"}"#,
         expect![
-            "parameters of `list` are malformed: invalid type: sequence, expected struct List at line 1 column 0; Invalid params (-32602); answer Integer(1)"
+            "parameters of `list` are malformed: invalid type: sequence, expected struct List at line 1 column 0; Invalid params: invalid type: sequence, expected struct List (-32602); answer Integer(1)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","method":"note","params":[7]}"#,
         expect![
-            "parameters of `note` are malformed: invalid type: sequence, expected struct Note at line 1 column 0; Invalid params (-32602)"
+            "parameters of `note` are malformed: invalid type: sequence, expected struct Note at line 1 column 0; Invalid params: invalid type: sequence, expected struct Note (-32602)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","method":"note","params":7}"#,
         expect![
-            "parameters of `note` are malformed: invalid type: integer `7`, expected struct Note at line 1 column 1; Invalid params (-32602)"
+            "parameters of `note` are malformed: invalid type: integer `7`, expected struct Note at line 1 column 1; Invalid params: invalid type: integer, expected struct Note (-32602)"
         ],
     );
 }
@@ -140,19 +140,19 @@ fn malformed_params_leave_the_id_for_the_answer() {
     check(
         r#"{"jsonrpc":"2.0","method":"echo","params":{"text":1},"id":9}"#,
         expect![
-            "parameters of `echo` are malformed: invalid type: integer `1`, expected a string at line 1 column 9; Invalid params (-32602); answer Integer(9)"
+            "parameters of `echo` are malformed: invalid type: integer `1`, expected a string at line 1 column 9; Invalid params: invalid type: integer, expected a string (-32602); answer Integer(9)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":"s","method":"echo","params":{}}"#,
         expect![[
-            r#"parameters of `echo` are malformed: missing field `text` at line 1 column 2; Invalid params (-32602); answer String("s")"#
+            r#"parameters of `echo` are malformed: missing field `text` at line 1 column 2; Invalid params: missing field `text` (-32602); answer String("s")"#
         ]],
     );
     check(
         r#"{"jsonrpc":"2.0","method":"note","params":{"level":"high"}}"#,
         expect![[
-            r#"parameters of `note` are malformed: invalid type: string "high", expected i32 at line 1 column 15; Invalid params (-32602)"#
+            r#"parameters of `note` are malformed: invalid type: string "high", expected i32 at line 1 column 15; Invalid params: invalid type: string, expected i32 (-32602)"#
         ]],
     );
 }
@@ -161,11 +161,11 @@ fn malformed_params_leave_the_id_for_the_answer() {
 fn an_unknown_method_leaves_the_id_for_the_answer() {
     check(
         r#"{"jsonrpc":"2.0","id":4,"method":"Echo","params":{"text":"a"}}"#,
-        expect!["unknown method `Echo`; Method not found (-32601); answer Integer(4)"],
+        expect!["unknown method `Echo`; Method not found: `Echo` (-32601); answer Integer(4)"],
     );
     check(
         r#"{"jsonrpc":"2.0","method":"echo2"}"#,
-        expect!["unknown method `echo2`; Method not found (-32601)"],
+        expect!["unknown method `echo2`; Method not found: `echo2` (-32601)"],
     );
 }
 
@@ -173,11 +173,11 @@ fn an_unknown_method_leaves_the_id_for_the_answer() {
 fn a_request_is_no_notification_and_the_reverse() {
     check(
         r#"{"jsonrpc":"2.0","method":"echo","params":{"text":"a"}}"#,
-        expect!["unknown method `echo`; Method not found (-32601)"],
+        expect!["unknown method `echo`; Method not found: `echo` (-32601)"],
     );
     check(
         r#"{"jsonrpc":"2.0","method":"note","params":{},"id":4}"#,
-        expect!["unknown method `note`; Method not found (-32601); answer Integer(4)"],
+        expect!["unknown method `note`; Method not found: `note` (-32601); answer Integer(4)"],
     );
 }
 
@@ -189,15 +189,21 @@ fn an_id_is_a_string_or_an_integer() {
     );
     check(
         r#"{"jsonrpc":"2.0","id":null,"method":"list"}"#,
-        expect!["not a message: `id` is not a string or an integer; Invalid request (-32600)"],
+        expect![
+            "not a message: `id` is not an integer or a string of at most 1024 bytes; Invalid request: `id` is not an integer or a string of at most 1024 bytes (-32600)"
+        ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1.5,"method":"list"}"#,
-        expect!["not a message: `id` is not a string or an integer; Invalid request (-32600)"],
+        expect![
+            "not a message: `id` is not an integer or a string of at most 1024 bytes; Invalid request: `id` is not an integer or a string of at most 1024 bytes (-32600)"
+        ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":{},"method":"note"}"#,
-        expect!["not a message: `id` is not a string or an integer; Invalid request (-32600)"],
+        expect![
+            "not a message: `id` is not an integer or a string of at most 1024 bytes; Invalid request: `id` is not an integer or a string of at most 1024 bytes (-32600)"
+        ],
     );
 }
 
@@ -295,11 +301,15 @@ fn a_malformed_result_ends_the_request_it_answers() {
     );
     check(
         r#"{"jsonrpc":"2.0","result":{"content":[]}}"#,
-        expect!["not a response: `id` is not a string or an integer; Invalid request (-32600)"],
+        expect![
+            "not a response: `id` is not an integer or a string of at most 1024 bytes; Invalid request: `id` is not an integer or a string of at most 1024 bytes (-32600)"
+        ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":null,"result":{"content":[]}}"#,
-        expect!["not a response: `id` is not a string or an integer; Invalid request (-32600)"],
+        expect![
+            "not a response: `id` is not an integer or a string of at most 1024 bytes; Invalid request: `id` is not an integer or a string of at most 1024 bytes (-32600)"
+        ],
     );
 }
 
@@ -324,12 +334,14 @@ fn a_malformed_error_ends_the_request_it_answers() {
     check(
         r#"{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"no"}}"#,
         expect![
-            "not a response: `error` is not an error object; Invalid request (-32600); ends Integer(1)"
+            "not a response: `error` is not an error object; Invalid request: `error` is not an error object (-32600); ends Integer(1)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":[],"error":{"code":1,"message":"no"}}"#,
-        expect!["not a response: `id` is not a string or an integer; Invalid request (-32600)"],
+        expect![
+            "not a response: `id` is not an integer or a string of at most 1024 bytes; Invalid request: `id` is not an integer or a string of at most 1024 bytes (-32600)"
+        ],
     );
 }
 
@@ -338,19 +350,19 @@ fn a_message_that_says_two_things_is_refused() {
     check(
         r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]},"error":{"code":1,"message":"no"}}"#,
         expect![
-            "not a response: members that exclude each other; Invalid request (-32600); ends Integer(1)"
+            "not a response: members that exclude each other; Invalid request: members that exclude each other (-32600); ends Integer(1)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"method":"list","result":{"content":[]}}"#,
         expect![
-            "not a message: members that exclude each other; Invalid request (-32600); answer Integer(1)"
+            "not a message: members that exclude each other; Invalid request: members that exclude each other (-32600); answer Integer(1)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"params":{},"result":{"content":[]}}"#,
         expect![
-            "not a response: members that exclude each other; Invalid request (-32600); ends Integer(1)"
+            "not a response: members that exclude each other; Invalid request: members that exclude each other (-32600); ends Integer(1)"
         ],
     );
 }
@@ -360,36 +372,40 @@ fn a_member_that_stands_twice_is_refused() {
     check(
         r#"{"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"method":"list"}"#,
         expect![
-            "not a message: `jsonrpc` stands twice; Invalid request (-32600); answer Integer(1)"
+            "not a message: `jsonrpc` stands twice; Invalid request: `jsonrpc` stands twice (-32600); answer Integer(1)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"id":1,"method":"list"}"#,
-        expect!["not a message: `id` stands twice; Invalid request (-32600)"],
+        expect!["not a message: `id` stands twice; Invalid request: `id` stands twice (-32600)"],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"method":"list","method":"list"}"#,
         expect![
-            "not a message: `method` stands twice; Invalid request (-32600); answer Integer(1)"
+            "not a message: `method` stands twice; Invalid request: `method` stands twice (-32600); answer Integer(1)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"method":"list","params":{},"params":{}}"#,
         expect![
-            "not a message: `params` stands twice; Invalid request (-32600); answer Integer(1)"
+            "not a message: `params` stands twice; Invalid request: `params` stands twice (-32600); answer Integer(1)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]},"result":{"content":[]}}"#,
-        expect!["not a response: `result` stands twice; Invalid request (-32600); ends Integer(1)"],
+        expect![
+            "not a response: `result` stands twice; Invalid request: `result` stands twice (-32600); ends Integer(1)"
+        ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"a"},"error":{"code":1,"message":"a"}}"#,
-        expect!["not a response: `error` stands twice; Invalid request (-32600); ends Integer(1)"],
+        expect![
+            "not a response: `error` stands twice; Invalid request: `error` stands twice (-32600); ends Integer(1)"
+        ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"method":"list","method":"list","id":1}"#,
-        expect!["not a message: `id` stands twice; Invalid request (-32600)"],
+        expect!["not a message: `id` stands twice; Invalid request: `id` stands twice (-32600)"],
     );
 }
 
@@ -398,19 +414,19 @@ fn only_version_two_is_read() {
     check(
         r#"{"id":1,"method":"list"}"#,
         expect![[
-            r#"not a message: `jsonrpc` is not "2.0"; Invalid request (-32600); answer Integer(1)"#
+            r#"not a message: `jsonrpc` is not "2.0"; Invalid request: `jsonrpc` is not "2.0" (-32600); answer Integer(1)"#
         ]],
     );
     check(
         r#"{"jsonrpc":"1.0","id":1,"method":"list"}"#,
         expect![[
-            r#"not a message: `jsonrpc` is not "2.0"; Invalid request (-32600); answer Integer(1)"#
+            r#"not a message: `jsonrpc` is not "2.0"; Invalid request: `jsonrpc` is not "2.0" (-32600); answer Integer(1)"#
         ]],
     );
     check(
         r#"{"jsonrpc":2.0,"id":1,"method":"list"}"#,
         expect![[
-            r#"not a message: `jsonrpc` is not "2.0"; Invalid request (-32600); answer Integer(1)"#
+            r#"not a message: `jsonrpc` is not "2.0"; Invalid request: `jsonrpc` is not "2.0" (-32600); answer Integer(1)"#
         ]],
     );
 }
@@ -419,33 +435,35 @@ fn only_version_two_is_read() {
 fn what_is_no_message_is_refused() {
     check(
         r#"{}"#,
-        expect![[r#"not a message: `jsonrpc` is not "2.0"; Invalid request (-32600)"#]],
+        expect![[
+            r#"not a message: `jsonrpc` is not "2.0"; Invalid request: `jsonrpc` is not "2.0" (-32600)"#
+        ]],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1}"#,
         expect![
-            "not a message: neither `method` nor `result` nor `error`; Invalid request (-32600); answer Integer(1)"
+            "not a message: neither `method` nor `result` nor `error`; Invalid request: neither `method` nor `result` nor `error` (-32600); answer Integer(1)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"params":{}}"#,
         expect![
-            "not a message: neither `method` nor `result` nor `error`; Invalid request (-32600); answer Integer(1)"
+            "not a message: neither `method` nor `result` nor `error`; Invalid request: neither `method` nor `result` nor `error` (-32600); answer Integer(1)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"method":7}"#,
         expect![
-            "not a message: `method` is not a string; Invalid request (-32600); answer Integer(1)"
+            "not a message: `method` is not a string; Invalid request: `method` is not a string (-32600); answer Integer(1)"
         ],
     );
     check(
         "7",
-        expect!["not a message: not an object; Invalid request (-32600)"],
+        expect!["not a message: not an object; Invalid request: not an object (-32600)"],
     );
     check(
         r#""text""#,
-        expect!["not a message: not an object; Invalid request (-32600)"],
+        expect!["not a message: not an object; Invalid request: not an object (-32600)"],
     );
 }
 
@@ -453,11 +471,15 @@ fn what_is_no_message_is_refused() {
 fn batches_are_refused() {
     check(
         r#"[{"jsonrpc":"2.0","id":1,"method":"list"}]"#,
-        expect!["a batch of messages; Invalid request (-32600)"],
+        expect![
+            "a batch of messages; Invalid request: a batch of messages; send each by itself (-32600)"
+        ],
     );
     check(
         "[]",
-        expect!["a batch of messages; Invalid request (-32600)"],
+        expect![
+            "a batch of messages; Invalid request: a batch of messages; send each by itself (-32600)"
+        ],
     );
 }
 
@@ -465,23 +487,33 @@ fn batches_are_refused() {
 fn what_is_not_json_is_refused_without_an_id() {
     check(
         "",
-        expect!["not JSON: EOF while parsing a value at line 1 column 0; Parse error (-32700)"],
+        expect![
+            "not JSON: EOF while parsing a value at line 1 column 0; Parse error: EOF while parsing a value at line 1 column 0 (-32700)"
+        ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"method":"list""#,
-        expect!["not JSON: EOF while parsing an object at line 1 column 39; Parse error (-32700)"],
+        expect![
+            "not JSON: EOF while parsing an object at line 1 column 39; Parse error: EOF while parsing an object at line 1 column 39 (-32700)"
+        ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"method":"list"} {}"#,
-        expect!["not JSON: trailing characters at line 1 column 42; Parse error (-32700)"],
+        expect![
+            "not JSON: trailing characters at line 1 column 42; Parse error: trailing characters at line 1 column 42 (-32700)"
+        ],
     );
     check(
         r#"[{"jsonrpc":"2.0""#,
-        expect!["not JSON: EOF while parsing an object at line 1 column 17; Parse error (-32700)"],
+        expect![
+            "not JSON: EOF while parsing an object at line 1 column 17; Parse error: EOF while parsing an object at line 1 column 17 (-32700)"
+        ],
     );
     check(
         "\u{feff}{}",
-        expect!["not JSON: expected value at line 1 column 1; Parse error (-32700)"],
+        expect![
+            "not JSON: expected value at line 1 column 1; Parse error: expected value at line 1 column 1 (-32700)"
+        ],
     );
 }
 
@@ -489,7 +521,7 @@ fn what_is_not_json_is_refused_without_an_id() {
 fn bytes_that_are_not_utf8_are_refused_wherever_they_stand() {
     let error =
         Typed::decode(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"list\",\"other\":\"\xff\"}");
-    expect!["not UTF-8: invalid utf-8 sequence of 1 bytes from index 49; Parse error (-32700)"]
+    expect!["not UTF-8: invalid utf-8 sequence of 1 bytes from index 49; Parse error: invalid utf-8 sequence of 1 bytes from index 49 (-32700)"]
         .assert_eq(&refusal(&error.unwrap_err()));
 }
 
@@ -517,7 +549,7 @@ fn depth_is_bounded_where_text_is_skipped_or_kept() {
         r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{}}}"#,
         nested(200)
     );
-    expect!["not a message: nested too deeply; Invalid request (-32600); answer Integer(1)"]
+    expect!["not a message: nested too deeply; Invalid request: nested too deeply (-32600); answer Integer(1)"]
         .assert_eq(&refusal(&Message::raw(deep.as_bytes()).unwrap_err()));
 }
 
@@ -525,10 +557,11 @@ fn depth_is_bounded_where_text_is_skipped_or_kept() {
 fn a_side_that_accepts_nothing_still_knows_what_it_was() {
     type Deaf<'a> = Message<'a, Nothing, Nothing, IgnoredAny>;
     let refused = Deaf::decode(br#"{"jsonrpc":"2.0","id":1,"method":"list"}"#).unwrap_err();
-    expect!["unknown method `list`; Method not found (-32601); answer Integer(1)"]
+    expect!["unknown method `list`; Method not found: `list` (-32601); answer Integer(1)"]
         .assert_eq(&refusal(&refused));
     let refused = Deaf::decode(br#"{"jsonrpc":"2.0","method":"note"}"#).unwrap_err();
-    expect!["unknown method `note`; Method not found (-32601)"].assert_eq(&refusal(&refused));
+    expect!["unknown method `note`; Method not found: `note` (-32601)"]
+        .assert_eq(&refusal(&refused));
     let ignored = Deaf::decode(br#"{"jsonrpc":"2.0","id":1,"result":{"a":{"b":[]}}}"#);
     assert!(matches!(ignored, Ok(Message::Result(_))));
     let refused = Deaf::decode(br#"{"jsonrpc":"2.0","id":1,"result":[]}"#).unwrap_err();

@@ -175,13 +175,17 @@ fn integers_are_compared_as_numbers() {
         check(
             r#"{"count":42}"#,
             &format!("Mcp-Param-Count: {header}"),
-            expect!["Header mismatch: mcp-param-count does not match the body (-32020)"],
+            expect![
+                "Header mismatch: mcp-param-count does not match the body; send the value that the body has (-32020)"
+            ],
         );
     }
     check(
         r#"{"count":9007199254740991}"#,
         "Mcp-Param-Count: 9007199254740991.4",
-        expect!["Header mismatch: mcp-param-count does not match the body (-32020)"],
+        expect![
+            "Header mismatch: mcp-param-count does not match the body; send the value that the body has (-32020)"
+        ],
     );
 }
 
@@ -190,22 +194,30 @@ fn strings_and_booleans_are_compared_as_text() {
     check(
         r#"{"region":"us-west1"}"#,
         "Mcp-Param-Region: US-WEST1",
-        expect!["Header mismatch: mcp-param-region does not match the body (-32020)"],
+        expect![
+            "Header mismatch: mcp-param-region does not match the body; send the value that the body has (-32020)"
+        ],
     );
     check(
         r#"{"region":"42"}"#,
         "Mcp-Param-Region: 42.0",
-        expect!["Header mismatch: mcp-param-region does not match the body (-32020)"],
+        expect![
+            "Header mismatch: mcp-param-region does not match the body; send the value that the body has (-32020)"
+        ],
     );
     check(
         r#"{"flag":true}"#,
         "Mcp-Param-Flag: True",
-        expect!["Header mismatch: mcp-param-flag does not match the body (-32020)"],
+        expect![
+            "Header mismatch: mcp-param-flag does not match the body; send the value that the body has (-32020)"
+        ],
     );
     check(
         r#"{"flag":false}"#,
         "Mcp-Param-Flag: 0",
-        expect!["Header mismatch: mcp-param-flag does not match the body (-32020)"],
+        expect![
+            "Header mismatch: mcp-param-flag does not match the body; send the value that the body has (-32020)"
+        ],
     );
 }
 
@@ -214,12 +226,16 @@ fn a_value_in_the_body_needs_its_header() {
     check(
         r#"{"region":"us-west1"}"#,
         "",
-        expect!["Header mismatch: mcp-param-region is missing (-32020)"],
+        expect![
+            "Header mismatch: mcp-param-region is missing; send it with the value that the body has (-32020)"
+        ],
     );
     check(
         r#"{"flag":false}"#,
         "",
-        expect!["Header mismatch: mcp-param-flag is missing (-32020)"],
+        expect![
+            "Header mismatch: mcp-param-flag is missing; send it with the value that the body has (-32020)"
+        ],
     );
 }
 
@@ -230,12 +246,16 @@ fn a_header_needs_its_value_in_the_body() {
     check(
         r#"{"region":null}"#,
         "Mcp-Param-Region: us-west1",
-        expect!["Header mismatch: mcp-param-region has no value in the body (-32020)"],
+        expect![
+            "Header mismatch: mcp-param-region has no value in the body; leave it out (-32020)"
+        ],
     );
     check(
         "{}",
         "Mcp-Param-Tenant: acme",
-        expect!["Header mismatch: mcp-param-tenant has no value in the body (-32020)"],
+        expect![
+            "Header mismatch: mcp-param-tenant has no value in the body; leave it out (-32020)"
+        ],
     );
 }
 
@@ -244,22 +264,26 @@ fn malformed_and_repeated_headers_are_refused() {
     check(
         r#"{"region":"é"}"#,
         "Mcp-Param-Region: é",
-        expect!["Header mismatch: mcp-param-region is malformed (-32020)"],
+        expect![
+            "Header mismatch: mcp-param-region is malformed; send plain ASCII, or `=?base64?…?=` (-32020)"
+        ],
     );
     check(
         r#"{"region":"Hello"}"#,
         "Mcp-Param-Region: =?base64?SGVsbG8?=",
-        expect!["Header mismatch: mcp-param-region is malformed (-32020)"],
+        expect![
+            "Header mismatch: mcp-param-region is malformed; send plain ASCII, or `=?base64?…?=` (-32020)"
+        ],
     );
     check(
         r#"{"region":"a"}"#,
         "Mcp-Param-Region: a\nMcp-Param-Region: a",
-        expect!["Header mismatch: mcp-param-region is repeated (-32020)"],
+        expect!["Header mismatch: mcp-param-region is repeated; send it once (-32020)"],
     );
     check(
         "{}",
         "Mcp-Param-Region: a\nMcp-Param-Region: a",
-        expect!["Header mismatch: mcp-param-region is repeated (-32020)"],
+        expect!["Header mismatch: mcp-param-region is repeated; send it once (-32020)"],
     );
 }
 

@@ -35,14 +35,18 @@ fn the_names_of_headers_have_no_case_and_the_values_do() {
         "MCP-Protocol-Version: 2026-07-28
          Mcp-Method: TOOLS/CALL
          Mcp-Name: get_weather",
-        expect!["Header mismatch: mcp-method does not match the body (-32020)"],
+        expect![
+            "Header mismatch: mcp-method does not match the body; send the value that the body has (-32020)"
+        ],
     );
     check(
         call("get_weather"),
         "MCP-Protocol-Version: 2026-07-28
          Mcp-Method: tools/call
          Mcp-Name: Get_Weather",
-        expect!["Header mismatch: mcp-name does not match the body (-32020)"],
+        expect![
+            "Header mismatch: mcp-name does not match the body; send the value that the body has (-32020)"
+        ],
     );
 }
 
@@ -51,17 +55,23 @@ fn each_standard_header_must_be_there() {
     check(
         call("a"),
         "Mcp-Method: tools/call\nMcp-Name: a",
-        expect!["Header mismatch: mcp-protocol-version is missing (-32020)"],
+        expect![
+            "Header mismatch: mcp-protocol-version is missing; send `mcp-protocol-version: 2026-07-28`, as in `_meta` of the body (-32020)"
+        ],
     );
     check(
         call("a"),
         "MCP-Protocol-Version: 2026-07-28\nMcp-Name: a",
-        expect!["Header mismatch: mcp-method is missing (-32020)"],
+        expect![
+            "Header mismatch: mcp-method is missing; send it with the value that the body has (-32020)"
+        ],
     );
     check(
         call("a"),
         "MCP-Protocol-Version: 2026-07-28\nMcp-Method: tools/call",
-        expect!["Header mismatch: mcp-name is missing (-32020)"],
+        expect![
+            "Header mismatch: mcp-name is missing; send it with the value that the body has (-32020)"
+        ],
     );
 }
 
@@ -70,17 +80,23 @@ fn each_standard_header_must_say_what_the_body_says() {
     check(
         call("a"),
         "MCP-Protocol-Version: 2025-11-25\nMcp-Method: tools/call\nMcp-Name: a",
-        expect!["Header mismatch: mcp-protocol-version does not match the body (-32020)"],
+        expect![
+            "Header mismatch: mcp-protocol-version does not match the body; send the value that the body has (-32020)"
+        ],
     );
     check(
         call("a"),
         "MCP-Protocol-Version: 2026-07-28\nMcp-Method: prompts/get\nMcp-Name: a",
-        expect!["Header mismatch: mcp-method does not match the body (-32020)"],
+        expect![
+            "Header mismatch: mcp-method does not match the body; send the value that the body has (-32020)"
+        ],
     );
     check(
         call("a"),
         "MCP-Protocol-Version: 2026-07-28\nMcp-Method: tools/call\nMcp-Name: b",
-        expect!["Header mismatch: mcp-name does not match the body (-32020)"],
+        expect![
+            "Header mismatch: mcp-name does not match the body; send the value that the body has (-32020)"
+        ],
     );
 }
 
@@ -89,7 +105,7 @@ fn a_header_that_stands_twice_is_refused_even_if_both_are_right() {
     check(
         call("a"),
         "MCP-Protocol-Version: 2026-07-28\nMcp-Method: tools/call\nMcp-Name: a\nmcp-name: a",
-        expect!["Header mismatch: mcp-name is repeated (-32020)"],
+        expect!["Header mismatch: mcp-name is repeated; send it once (-32020)"],
     );
 }
 
@@ -108,7 +124,9 @@ fn only_the_name_may_be_encoded() {
     check(
         call("a"),
         "MCP-Protocol-Version: 2026-07-28\nMcp-Method: =?base64?dG9vbHMvY2FsbA==?=\nMcp-Name: a",
-        expect!["Header mismatch: mcp-method does not match the body (-32020)"],
+        expect![
+            "Header mismatch: mcp-method does not match the body; send the value that the body has (-32020)"
+        ],
     );
 }
 
@@ -117,12 +135,16 @@ fn a_malformed_header_is_refused() {
     check(
         call("é"),
         "MCP-Protocol-Version: 2026-07-28\nMcp-Method: tools/call\nMcp-Name: é",
-        expect!["Header mismatch: mcp-name is malformed (-32020)"],
+        expect![
+            "Header mismatch: mcp-name is malformed; send plain ASCII, or `=?base64?…?=` (-32020)"
+        ],
     );
     check(
         call("Hello"),
         "MCP-Protocol-Version: 2026-07-28\nMcp-Method: tools/call\nMcp-Name: =?base64?SGVsbG8?=",
-        expect!["Header mismatch: mcp-name is malformed (-32020)"],
+        expect![
+            "Header mismatch: mcp-name is malformed; send plain ASCII, or `=?base64?…?=` (-32020)"
+        ],
     );
 }
 

@@ -138,25 +138,17 @@ fn a_pick_is_one_of_the_choices_and_not_one_of_the_titles() {
     check(
         untitled,
         r#"{"f":"b"}"#,
-        expect!["`f` must be one of the choices"],
+        expect!["`f` must be one of `r` and `g`"],
     );
     check(
         untitled,
         r#"{"f":["r"]}"#,
-        expect!["`f` must be one of the choices"],
+        expect!["`f` must be one of `r` and `g`"],
     );
     check(titled, r#"{"f":"r"}"#, expect![[r#"{"f":"r"}"#]]);
-    check(
-        titled,
-        r#"{"f":"Red"}"#,
-        expect!["`f` must be one of the choices"],
-    );
+    check(titled, r#"{"f":"Red"}"#, expect!["`f` must be one of `r`"]);
     check(legacy, r#"{"f":"r"}"#, expect![[r#"{"f":"r"}"#]]);
-    check(
-        legacy,
-        r#"{"f":"Red"}"#,
-        expect!["`f` must be one of the choices"],
-    );
+    check(legacy, r#"{"f":"Red"}"#, expect!["`f` must be one of `r`"]);
 }
 
 #[test]
@@ -182,18 +174,18 @@ fn picks_are_some_of_the_choices() {
     check(
         untitled,
         r#"{"f":["b"]}"#,
-        expect!["`f` must be some of the choices"],
+        expect!["`f` must be some of `r` and `g`"],
     );
     check(
         untitled,
         r#"{"f":"r"}"#,
-        expect!["`f` must be some of the choices"],
+        expect!["`f` must be some of `r` and `g`"],
     );
     check(titled, r#"{"f":["r"]}"#, expect![[r#"{"f":["r"]}"#]]);
     check(
         titled,
         r#"{"f":["Red"]}"#,
-        expect!["`f` must be some of the choices"],
+        expect!["`f` must be some of `r`"],
     );
 }
 
@@ -235,6 +227,6 @@ fn defaults_fill_what_was_left_out_and_are_checked_too() {
     check(
         r#"{"type":"string","enum":["r"],"default":"z"}"#,
         "{}",
-        expect!["`f` must be one of the choices"],
+        expect!["`f` must be one of `r`"],
     );
 }

@@ -1,11 +1,11 @@
 //! Answers to what a task asks.
 
 use bytes::Bytes;
+use sterna_http::auth::Caller;
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_store::{Answer, Error, Name, TaskId};
 
-use crate::auth::Caller;
 use crate::cx::CANNOT_ASK;
 use crate::legacy::live::Answered;
 use crate::tasks::Tasks;

@@ -11,7 +11,6 @@ use crate::core::Core;
 use crate::failure::{Failure, Kind};
 use crate::handler::RequestError;
 use crate::legacy::dispatch::Post;
-use crate::legacy::session::Session;
 use crate::rounds::Wanted;
 use crate::tasks::{Opening, TaskMode, older};
 
@@ -22,26 +21,32 @@ use crate::tasks::{Opening, TaskMode, older};
 /// It asks for one and may not, or it does not and must.
 pub(in crate::legacy) fn decide(
     core: &Core,
-    session: &Session,
+    post: &Post,
     tool: &str,
     task: Option<TaskMetadata>,
 ) -> Result<Option<TaskMetadata>, Failure> {
     let Some(entry) = core.offers.tools.get(tool) else {
         return Ok(None);
     };
-    let mode = entry.task.mode;
+    let (mode, session) = (entry.task.mode, &post.session);
     if session.version < ProtocolVersion::V2025_11_25 {
         // What is not in the list is not there.
         return match mode {
-            TaskMode::Always => Err(Failure::Unknown(Kind::Tool)),
+            TaskMode::Always => Err(Failure::unknown(
+                Kind::Tool,
+                tool.to_owned(),
+                [].into_iter(),
+            )),
             TaskMode::Never | TaskMode::Optional => Ok(None),
         };
     }
     match (mode, task) {
-        (TaskMode::Always, None) => Err(Failure::AsTask("The tool runs as a task only")),
-        (TaskMode::Never, Some(_)) if has_tasks(core, session) => {
-            Err(Failure::AsTask("The tool does not run as a task"))
-        }
+        (TaskMode::Always, None) => Err(Failure::AsTask(
+            "The tool runs as a task only; call it with `task`",
+        )),
+        (TaskMode::Never, Some(_)) if has_tasks(core, session) => Err(Failure::AsTask(
+            "The tool does not run as a task; call it without `task`",
+        )),
         // A server that has declared no tasks does not see that it was asked for one.
         (TaskMode::Never, _) => Ok(None),
         (_, task) => Ok(task),
@@ -60,9 +65,13 @@ pub(in crate::legacy) async fn begin(
         Failure::Tool(text) => Failure::Handler(RequestError::invalid_params(text)),
         failure => failure,
     })?;
-    let tasks = post.core.tasks.as_ref().ok_or(Failure::UnknownMethod)?;
+    let tasks = post
+        .core
+        .tasks
+        .as_ref()
+        .ok_or_else(|| Failure::UnknownMethod("tools/call".to_owned()))?;
     let opening = Opening {
-        caller: post.pass.caller(),
+        caller: post.admission.caller(),
         meta: post.session.meta(sent),
         tool: &wanted.target.name,
         arguments: wanted.input,

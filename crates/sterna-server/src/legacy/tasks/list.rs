@@ -1,14 +1,15 @@
 //! `tasks/list`: a caller's own tasks, page by page.
 
+use sterna_http::auth::Caller;
 use sterna_protocol::legacy::ListTasksResult;
-use sterna_seal::{Draft, Flow, FlowId, Target, ThreadEntropy};
+use sterna_seal::{Flow, FlowId, SealRequest, Target, ThreadEntropy};
 use sterna_store::{Cursor, Page};
 
-use crate::auth::Caller;
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::legacy::dispatch::Post;
 use crate::legacy::session::bind;
+use crate::modern::UNKNOWN_CURSOR;
 use crate::rounds::now;
 use crate::tasks::{older, store_failed};
 
@@ -23,13 +24,16 @@ pub(in crate::legacy) async fn list(
     post: &Post,
     cursor: Option<String>,
 ) -> Result<ListTasksResult, Failure> {
-    let (core, caller) = (&*post.core, post.pass.caller());
-    let tasks = core.tasks.as_ref().ok_or(Failure::UnknownMethod)?;
+    let (core, caller) = (&*post.core, post.admission.caller());
+    let tasks = core
+        .tasks
+        .as_ref()
+        .ok_or_else(|| Failure::UnknownMethod("tasks/list".to_owned()))?;
     let page = match cursor {
         None => Page::first(PAGE),
         Some(cursor) => {
             let cursor = open(core, caller, &cursor);
-            Page::after(cursor.ok_or(Failure::Params("cursor"))?, PAGE)
+            Page::after(cursor.ok_or_else(|| Failure::params(UNKNOWN_CURSOR))?, PAGE)
         }
     };
     let listing = tasks.list(caller, page).await;
@@ -45,7 +49,7 @@ pub(in crate::legacy) async fn list(
 fn seal(core: &Core, caller: &Caller, cursor: &Cursor) -> Option<String> {
     let payload = cursor.to_string();
     let flow = Flow::begin(FlowId::from_bytes([0; 16]), now());
-    let draft = Draft::new(flow, payload.as_bytes());
+    let draft = SealRequest::new(flow, payload.as_bytes());
     let binding = bind(core, caller, &TARGET)?;
     let ring = core.keys.current();
     let sealed = ring.seal(&draft, &binding, now(), &mut ThreadEntropy);

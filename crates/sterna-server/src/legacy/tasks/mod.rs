@@ -38,7 +38,7 @@ pub(super) async fn get(post: &Post, id: &str) -> Result<TaskResult, Failure> {
 /// `tasks/cancel`.
 pub(super) async fn cancel(post: &Post, id: &str) -> Result<TaskResult, Failure> {
     let (tasks, task) = find(post, id).await?;
-    let cancelled = older::cancel(tasks, post.pass.caller(), &task).await;
+    let cancelled = older::cancel(tasks, post.admission.caller(), &task).await;
     let cancelled = cancelled.map_err(|error| store_failed(&error))?;
     cancelled
         .map(TaskResult::new)
@@ -53,7 +53,7 @@ async fn find<'a>(post: &'a Post, id: &str) -> Result<(&'a Arc<Tasks>, Task), Fa
 }
 
 async fn read(post: &Post, tasks: &Tasks, id: TaskId) -> Result<Task, Failure> {
-    let found = tasks.find(post.pass.caller(), id).await;
+    let found = tasks.find(post.admission.caller(), id).await;
     found
         .map_err(|error| store_failed(&error))?
         .ok_or_else(nothing)

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use sterna_http::clock;
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::legacy::TaskStatusNotificationParams;
@@ -11,7 +12,6 @@ use tokio::time::Instant;
 use super::answer::Question;
 use super::{find, read};
 use crate::changes;
-use crate::edge::clock;
 use crate::failure::Failure;
 use crate::legacy::calls::{only_objects, refused};
 use crate::legacy::dispatch::Post;
@@ -89,7 +89,7 @@ fn ask(post: &Post, task: &Task, asked: &mut HashSet<Name>) -> Result<(), Failur
         if is_missing || !asked.insert(question.key.clone()) {
             continue;
         }
-        let charged = post.pass.charge_questions(1, clock::now());
+        let charged = post.admission.charge_questions(1, clock::now());
         charged.map_err(|refusal| Failure::Forbidden(Box::new(refusal)))?;
         let question = Question {
             task: task.summary.id,

@@ -13,7 +13,7 @@ use sterna_store_sqlite::{Config, SqliteStore};
 
 use super::{Session, next, show};
 use crate::mcp::tasks::{Fleet, config};
-use crate::mcp::{accept, keys};
+use crate::mcp::{accept, mounted};
 
 async fn name(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     let name: String = cx.ask("name", "Who are you?").await?;
@@ -246,6 +246,6 @@ async fn a_store_that_fails_has_the_client_answer_again() {
 }
 
 fn on(store: Arc<dyn Store>) -> Service {
-    let server = server().keys(keys()).config(config()).store(store);
+    let server = mounted(server()).config(config()).store(store);
     server.build().unwrap()
 }

@@ -2,7 +2,7 @@
 //! without them.
 
 use serde_json::{Value, json};
-use sterna_server::edge::EdgeConfig;
+use sterna_server::http::HttpConfig;
 
 use super::asking::server;
 use super::{Session, next, show};
@@ -41,14 +41,14 @@ async fn a_modern_server_serves_a_modern_client() {
 
 #[tokio::test]
 async fn a_modern_server_tells_an_old_client_what_it_speaks() {
-    let mut edge = EdgeConfig::default();
-    edge.legacy = false;
-    for server in [server().legacy(false), server().edge(edge)] {
+    let mut http = HttpConfig::default();
+    http.get_and_delete = false;
+    for server in [server().legacy(false), server().http(http)] {
         let none = Session::none(server);
         let reply = Reply::read(none.initialize("2025-11-25", json!({})).await).await;
         assert_eq!(
             reply.error(),
-            "400 -32022 \"Unsupported protocol version\" {\"requested\":\"2025-11-25\",\"supported\":[\"2026-07-28\"]}"
+            "400 -32022 \"Unsupported protocol version `2025-11-25`; this server speaks 2026-07-28\" {\"requested\":\"2025-11-25\",\"supported\":[\"2026-07-28\"]}"
         );
     }
 }
@@ -75,7 +75,10 @@ async fn one_server_serves_both_at_the_same_time() {
 async fn a_modern_request_to_initialize_is_unknown() {
     let client = Client::of(server());
     let reply = client.send("initialize", json!({})).await;
-    assert_eq!(reply.error(), "404 -32601 \"Method not found\"");
+    assert_eq!(
+        reply.error(),
+        "404 -32601 \"Method not found: `initialize`; this server does not offer it\""
+    );
 }
 
 #[tokio::test]

@@ -1,11 +1,14 @@
 //! Sessions of the older revisions, message by message, without a socket.
 
 pub(crate) mod asking;
+mod batch_limits;
 mod batches;
 mod elsewhere;
+mod ended;
 mod eras;
 mod lists;
 mod sessions;
+mod sizes;
 mod streams;
 mod tasks;
 
@@ -13,16 +16,16 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
-use sterna_server::edge::{Edge, EdgeBody};
+use sterna_server::http::{HttpServer, ResponseBody};
 use sterna_server::{Mcp, Server, Service};
 use tower_service::Service as _;
 
-use crate::mcp::{Reply, keys};
+use crate::mcp::{Reply, mounted};
 
 /// A client of one instance within one session.
 #[derive(Clone)]
 pub(crate) struct Session {
-    edge: Edge<Mcp>,
+    http: HttpServer<Mcp>,
     id: Option<String>,
     version: Option<&'static str>,
     token: Option<&'static str>,
@@ -31,13 +34,13 @@ pub(crate) struct Session {
 impl Session {
     /// An instance that nobody has talked to.
     pub(crate) fn none(server: Server) -> Self {
-        Self::at(server.keys(keys()).build().unwrap())
+        Self::at(mounted(server).build().unwrap())
     }
 
     /// As `none`, of a server that was built elsewhere.
     pub(crate) fn at(service: Service) -> Self {
         Self {
-            edge: service.into_tower().unwrap(),
+            http: service.into_tower().unwrap(),
             id: None,
             version: None,
             token: None,
@@ -72,7 +75,7 @@ impl Session {
         &self,
         version: &str,
         capabilities: Value,
-    ) -> Response<EdgeBody> {
+    ) -> Response<ResponseBody> {
         let params = json!({
             "protocolVersion": version,
             "capabilities": capabilities,
@@ -85,7 +88,7 @@ impl Session {
     /// The same session on another instance.
     pub(crate) fn on(&self, other: &Self) -> Self {
         Self {
-            edge: other.edge.clone(),
+            http: other.http.clone(),
             ..self.clone()
         }
     }
@@ -104,7 +107,7 @@ impl Session {
         }
     }
 
-    pub(crate) async fn post(&self, message: Value) -> Response<EdgeBody> {
+    pub(crate) async fn post(&self, message: Value) -> Response<ResponseBody> {
         self.http(
             Method::POST,
             "application/json, text/event-stream",
@@ -118,7 +121,7 @@ impl Session {
         method: Method,
         accept: &str,
         body: String,
-    ) -> Response<EdgeBody> {
+    ) -> Response<ResponseBody> {
         let mut headers = HeaderMap::new();
         let mut set = |name: &'static str, value: &str| {
             headers.insert(name, HeaderValue::from_str(value).unwrap());
@@ -139,7 +142,7 @@ impl Session {
         *request.method_mut() = method;
         *request.uri_mut() = "/mcp".parse().unwrap();
         *request.headers_mut() = headers;
-        self.edge.clone().call(request).await.unwrap()
+        self.http.clone().call(request).await.unwrap()
     }
 
     /// Sends a request and waits for all of its answer.
@@ -148,17 +151,17 @@ impl Session {
     }
 
     /// Sends a request whose answer is still being written.
-    pub(crate) async fn start(&self, method: &str, params: Value) -> Response<EdgeBody> {
+    pub(crate) async fn start(&self, method: &str, params: Value) -> Response<ResponseBody> {
         self.post(json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
             .await
     }
 
-    pub(crate) async fn listen(&self) -> Response<EdgeBody> {
+    pub(crate) async fn listen(&self) -> Response<ResponseBody> {
         self.http(Method::GET, "text/event-stream", String::new())
             .await
     }
 
-    pub(crate) async fn delete(&self) -> Response<EdgeBody> {
+    pub(crate) async fn delete(&self) -> Response<ResponseBody> {
         self.http(Method::DELETE, "*/*", String::new()).await
     }
 
@@ -183,7 +186,7 @@ impl Session {
 }
 
 /// The next message of an answer, be it a stream or a document.
-pub(crate) async fn next(response: &mut Response<EdgeBody>) -> Value {
+pub(crate) async fn next(response: &mut Response<ResponseBody>) -> Value {
     loop {
         let frame = response
             .body_mut()

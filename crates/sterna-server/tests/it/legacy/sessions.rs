@@ -102,7 +102,11 @@ async fn without_a_session_only_initialize_is_answered() {
     let mut none = Session::none(server());
     none.version = Some("2025-11-25");
     let reply = none.send("tools/list", json!({})).await;
-    assert_eq!(reply.error(), "400 -32600 \"A session id is needed\"");
+    let told = reply.error();
+    assert!(
+        told.starts_with("400 -32600 \"The message belongs to no session: send `initialize` first"),
+        "{told}"
+    );
     assert_eq!(none.listen().await.status(), 400);
     assert_eq!(none.delete().await.status(), 400);
 }
@@ -112,7 +116,10 @@ async fn an_unknown_revision_in_the_header_is_a_bad_request() {
     let mut session = Session::of(server()).await;
     session.version = Some("1999-01-01");
     let reply = session.send("tools/list", json!({})).await;
-    assert_eq!(reply.error(), "400 -32600 \"Unsupported protocol version\"");
+    assert_eq!(
+        reply.error(),
+        "400 -32600 \"Unsupported protocol version: `MCP-Protocol-Version` must be 2026-07-28, 2025-11-25, 2025-06-18 or 2025-03-26\""
+    );
     session.version = None;
     assert_eq!(session.send("tools/list", json!({})).await.status, 200);
 }
@@ -135,33 +142,45 @@ async fn a_ping_and_a_level_are_answered_with_nothing() {
 async fn what_is_not_there_is_said_in_the_words_of_the_revision() {
     let session = Session::of(server()).await;
     for (method, params, error) in [
-        ("nonsense", json!({}), "200 -32601 \"Method not found\""),
-        ("tasks/list", json!({}), "200 -32601 \"Method not found\""),
+        (
+            "nonsense",
+            json!({}),
+            "200 -32601 \"Method not found: `nonsense`\"",
+        ),
+        (
+            "tasks/list",
+            json!({}),
+            "200 -32601 \"Method not found: `tasks/list`; this server does not offer it\"",
+        ),
         (
             "completion/complete",
             json!({"ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "a", "value": ""}}),
-            "200 -32601 \"Method not found\"",
+            "200 -32601 \"Method not found: `completion/complete`; this server does not offer it\"",
         ),
         (
             "initialize",
             json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}),
-            "200 -32601 \"Method not found\"",
+            "200 -32601 \"Method not found: `initialize`; this server does not offer it\"",
         ),
         (
             "tools/call",
             json!({"name": "none"}),
-            "200 -32602 \"Unknown tool\"",
+            "200 -32602 \"Unknown tool `none`; `tools/list` has those of this server\"",
         ),
-        ("tools/call", json!({}), "200 -32602 \"Invalid params\""),
+        (
+            "tools/call",
+            json!({}),
+            "200 -32602 \"Invalid params: missing field `name`\"",
+        ),
         (
             "resources/read",
             json!({"uri": "test://none"}),
-            "200 -32002 \"Resource not found\" {\"uri\":\"test://none\"}",
+            "200 -32002 \"Unknown resource `test://none`; `resources/list` has those of this server\" {\"uri\":\"test://none\"}",
         ),
         (
             "tools/list",
             json!({"cursor": "x"}),
-            "200 -32602 \"Invalid params: cursor\"",
+            "200 -32602 \"Invalid params: `cursor` is none that this list gave out, or too old; begin again without one\"",
         ),
     ] {
         assert_eq!(
@@ -249,16 +268,19 @@ async fn a_client_that_vanishes_drops_the_handler() {
 
 #[tokio::test(start_paused = true)]
 async fn a_question_waits_no_longer_than_a_call_may_take() {
-    let mut edge = sterna_server::edge::EdgeConfig::default();
-    edge.timeouts.call = Duration::from_secs(60);
-    let session = Session::of(server().edge(edge)).await;
+    let mut http = sterna_server::http::HttpConfig::default();
+    http.timeouts.call = Duration::from_secs(60);
+    let session = Session::of(server().http(http)).await;
     let mut stream = session.start("tools/call", json!({"name": "name"})).await;
     next(&mut stream).await;
     let mut end = next(&mut stream).await;
     while end["method"] == "notifications/cancelled" {
         end = next(&mut stream).await;
     }
-    assert_eq!(show(&end), "-32603 \"The call took too long\"");
+    assert_eq!(
+        show(&end),
+        "-32603 \"The call took longer than the server allows (`timeouts.call`)\""
+    );
 }
 
 #[tokio::test]
@@ -288,7 +310,7 @@ async fn a_session_has_so_many_questions_open_and_no_more() {
         if message.get("method").is_none() {
             assert_eq!(
                 show(&message),
-                "-32603 \"Too much is open in this session\""
+                "-32603 \"Too many questions are open in this session; answer some of them first\""
             );
             break;
         }
@@ -334,7 +356,7 @@ async fn get_and_delete_are_not_allowed_without_sessions() {
 }
 
 /// Whether a stream ends without another message.
-async fn ends(stream: &mut http::Response<sterna_server::edge::EdgeBody>) -> bool {
+async fn ends(stream: &mut http::Response<sterna_server::http::ResponseBody>) -> bool {
     use http_body_util::BodyExt;
     while let Some(frame) = stream.body_mut().frame().await {
         let data = frame.unwrap().into_data().unwrap();

@@ -34,7 +34,7 @@ async fn session() -> Session {
 }
 
 async fn methods(
-    stream: &mut http::Response<sterna_server::edge::EdgeBody>,
+    stream: &mut http::Response<sterna_server::http::ResponseBody>,
     count: usize,
 ) -> Vec<Value> {
     let mut methods = Vec::new();
@@ -88,7 +88,7 @@ async fn a_server_that_leaves_ends_the_stream() {
     use http_body_util::BodyExt;
     let session = session().await;
     let mut stream = session.listen().await;
-    session.edge.shutdown().begin();
+    session.http.shutdown().begin();
     stream.body_mut().frame().await.unwrap().unwrap();
     assert!(stream.body_mut().frame().await.is_none());
 }

@@ -93,7 +93,7 @@ impl Session {
 }
 
 /// The answer at the end of a stream, whatever was told before.
-async fn last(stream: &mut http::Response<sterna_server::edge::EdgeBody>) -> Value {
+async fn last(stream: &mut http::Response<sterna_server::http::ResponseBody>) -> Value {
     loop {
         let message = next(stream).await;
         if message.get("method").is_none() {
@@ -104,7 +104,7 @@ async fn last(stream: &mut http::Response<sterna_server::edge::EdgeBody>) -> Val
 }
 
 /// The next question of a stream.
-async fn asked(stream: &mut http::Response<sterna_server::edge::EdgeBody>) -> Value {
+async fn asked(stream: &mut http::Response<sterna_server::http::ResponseBody>) -> Value {
     loop {
         let message = next(stream).await;
         if message.get("id").is_some() {
@@ -189,19 +189,22 @@ async fn a_call_is_a_task_if_it_asks_for_one_and_the_tool_lets_it() {
     assert_eq!(call(&new, "always", task()).await, "task: working");
     assert_eq!(
         call(&new, "always", None).await,
-        r#"-32601 "The tool runs as a task only""#
+        r#"-32601 "The tool runs as a task only; call it with `task`""#
     );
     assert_eq!(
         call(&new, "never", task()).await,
-        r#"-32601 "The tool does not run as a task""#
+        r#"-32601 "The tool does not run as a task; call it without `task`""#
     );
     assert_eq!(
         call(&new, "nothing", task()).await,
-        r#"-32602 "Unknown tool""#
+        r#"-32602 "Unknown tool `nothing`; `tools/list` has those of this server""#
     );
     // A revision without tasks has neither them nor what is nothing else.
     assert_eq!(call(&old, "add", task()).await, "42");
-    assert_eq!(call(&old, "always", None).await, r#"-32602 "Unknown tool""#);
+    assert_eq!(
+        call(&old, "always", None).await,
+        r#"-32602 "Unknown tool `always`; `tools/list` has those of this server""#
+    );
     // A server that declares no tasks does not see that one was asked for.
     let plain = Session::of(Server::new("none", "1").tool("never", "", add)).await;
     assert_eq!(call(&plain, "never", task()).await, "42");
@@ -475,7 +478,10 @@ async fn a_list_has_the_callers_own_tasks_page_by_page() {
     // A cursor is its caller's alone, and so is a task.
     for (who, cursor) in [(&eve, cursor), (&ada, json!({"cursor": "x"}))] {
         let reply = who.send("tasks/list", cursor).await;
-        assert_eq!(reply.error(), r#"200 -32602 "Invalid params: cursor""#);
+        assert_eq!(
+            reply.error(),
+            r#"200 -32602 "Invalid params: `cursor` is none that this list gave out, or too old; begin again without one""#
+        );
     }
     let list = eve.send("tasks/list", json!({})).await.into_result();
     assert_eq!(list["tasks"][0]["taskId"], task.as_str());
@@ -492,5 +498,8 @@ async fn callers_without_a_name_have_no_list() {
     let none = Session::at(fleet.built(server()));
     let session = none.open("2025-11-25", all()).await;
     let reply = session.send("tasks/list", json!({})).await;
-    assert_eq!(reply.error(), r#"200 -32601 "Method not found""#);
+    assert_eq!(
+        reply.error(),
+        r#"200 -32601 "Method not found: `tasks/list`; this server does not offer it""#
+    );
 }

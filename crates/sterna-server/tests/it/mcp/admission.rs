@@ -71,21 +71,44 @@ fn with(mut headers: HeaderMap, name: &'static str, value: &str) -> HeaderMap {
 
 #[tokio::test]
 async fn a_request_without_the_required_meta_is_invalid_params() {
-    for params in [
-        json!({}),
-        json!({"_meta": {}}),
-        json!({"_meta": {CAPABILITIES: {}}}),
-        json!({"_meta": {VERSION: "2026-07-28"}}),
-        json!({"_meta": {VERSION: 7, CAPABILITIES: {}}}),
-        json!({"_meta": null}),
+    for (params, expected) in [
+        (
+            json!({}),
+            expect![[r#"9: 400 -32602 "Invalid params: `_meta`: missing field `_meta`""#]],
+        ),
+        (
+            json!({"_meta": {}}),
+            expect![[
+                r#"9: 400 -32602 "Invalid params: `_meta`: missing field `io.modelcontextprotocol/protocolVersion`""#
+            ]],
+        ),
+        (
+            json!({"_meta": {CAPABILITIES: {}}}),
+            expect![[
+                r#"9: 400 -32602 "Invalid params: `_meta`: missing field `io.modelcontextprotocol/protocolVersion`""#
+            ]],
+        ),
+        (
+            json!({"_meta": {VERSION: "2026-07-28"}}),
+            expect![[
+                r#"9: 400 -32602 "Invalid params: `_meta`: missing field `io.modelcontextprotocol/clientCapabilities`""#
+            ]],
+        ),
+        (
+            json!({"_meta": {VERSION: 7, CAPABILITIES: {}}}),
+            expect![[
+                r#"9: 400 -32602 "Invalid params: `_meta`: `io.modelcontextprotocol/protocolVersion`: invalid type: integer, expected a string""#
+            ]],
+        ),
+        (
+            json!({"_meta": null}),
+            expect![[
+                r#"9: 400 -32602 "Invalid params: `_meta`: invalid type: null, expected an object (RequestMeta)""#
+            ]],
+        ),
     ] {
-        check(
-            modern("server/discover"),
-            "server/discover",
-            params,
-            expect![[r#"9: 400 -32602 "Invalid params: _meta""#]],
-        )
-        .await;
+        let method = "server/discover";
+        check(modern(method), method, params, expected).await;
     }
     check(
         modern("server/discover"),
@@ -105,7 +128,7 @@ async fn headers_are_compared_before_the_version_is_judged() {
         discover,
         strange.clone(),
         expect![[
-            r#"9: 400 -32020 "Header mismatch: mcp-protocol-version does not match the body""#
+            r#"9: 400 -32020 "Header mismatch: mcp-protocol-version does not match the body; send the value that the body has""#
         ]],
     )
     .await;
@@ -114,7 +137,7 @@ async fn headers_are_compared_before_the_version_is_judged() {
         discover,
         strange,
         expect![[
-            r#"9: 400 -32022 "Unsupported protocol version" {"requested":"v999","supported":["2026-07-28"]}"#
+            r#"9: 400 -32022 "Unsupported protocol version `v999`; this server speaks 2026-07-28" {"requested":"v999","supported":["2026-07-28"]}"#
         ]],
     )
     .await;
@@ -122,7 +145,7 @@ async fn headers_are_compared_before_the_version_is_judged() {
         without(modern(discover), "mcp-protocol-version"),
         discover,
         json!({"_meta": meta()}),
-        expect![[r#"9: 400 -32020 "Header mismatch: mcp-protocol-version is missing""#]],
+        expect![[r#"9: 400 -32020 "Header mismatch: mcp-protocol-version is missing; send `mcp-protocol-version: 2026-07-28`, as in `_meta` of the body""#]],
     )
     .await;
 }
@@ -133,11 +156,15 @@ async fn method_and_name_are_compared_before_the_method_is_looked_up() {
     for (headers, expected) in [
         (
             without(modern(list), "mcp-method"),
-            expect![[r#"9: 400 -32020 "Header mismatch: mcp-method is missing""#]],
+            expect![[
+                r#"9: 400 -32020 "Header mismatch: mcp-method is missing; send it with the value that the body has""#
+            ]],
         ),
         (
             modern("TOOLS/LIST"),
-            expect![[r#"9: 400 -32020 "Header mismatch: mcp-method does not match the body""#]],
+            expect![[
+                r#"9: 400 -32020 "Header mismatch: mcp-method does not match the body; send the value that the body has""#
+            ]],
         ),
         (modern(list), expect!["200 9 result"]),
     ] {
@@ -147,7 +174,7 @@ async fn method_and_name_are_compared_before_the_method_is_looked_up() {
         modern("x/y"),
         "unknown/method",
         json!({"_meta": meta()}),
-        expect![[r#"9: 400 -32020 "Header mismatch: mcp-method does not match the body""#]],
+        expect![[r#"9: 400 -32020 "Header mismatch: mcp-method does not match the body; send the value that the body has""#]],
     )
     .await;
     let call = json!({"name": "query", "_meta": meta()});
@@ -155,14 +182,14 @@ async fn method_and_name_are_compared_before_the_method_is_looked_up() {
         modern("tools/call"),
         "tools/call",
         call.clone(),
-        expect![[r#"9: 400 -32020 "Header mismatch: mcp-name is missing""#]],
+        expect![[r#"9: 400 -32020 "Header mismatch: mcp-name is missing; send it with the value that the body has""#]],
     )
     .await;
     check(
         with(modern("tools/call"), "mcp-name", "other"),
         "tools/call",
         call.clone(),
-        expect![[r#"9: 400 -32020 "Header mismatch: mcp-name does not match the body""#]],
+        expect![[r#"9: 400 -32020 "Header mismatch: mcp-name does not match the body; send the value that the body has""#]],
     )
     .await;
     check(
@@ -182,14 +209,14 @@ async fn mirrored_arguments_must_be_mirrored() {
         named(),
         "tools/call",
         call.clone(),
-        expect![[r#"9: 400 -32020 "Header mismatch: mcp-param-region is missing""#]],
+        expect![[r#"9: 400 -32020 "Header mismatch: mcp-param-region is missing; send it with the value that the body has""#]],
     )
     .await;
     check(
         with(named(), "mcp-param-region", "south"),
         "tools/call",
         call.clone(),
-        expect![[r#"9: 400 -32020 "Header mismatch: mcp-param-region does not match the body""#]],
+        expect![[r#"9: 400 -32020 "Header mismatch: mcp-param-region does not match the body; send the value that the body has""#]],
     )
     .await;
     check(
@@ -205,7 +232,7 @@ async fn mirrored_arguments_must_be_mirrored() {
 async fn a_mirrored_argument_is_decoded_strictly() {
     let call = json!({"name": "query", "arguments": {"region": "nörd"}, "_meta": meta()});
     let named = || with(modern("tools/call"), "mcp-name", "query");
-    let differs = r#"9: 400 -32020 "Header mismatch: mcp-param-region does not match the body""#;
+    let differs = r#"9: 400 -32020 "Header mismatch: mcp-param-region does not match the body; send the value that the body has""#;
     for (value, expected) in [
         ("=?base64?bsO2cmQ=?=", "200 9 result"),
         ("=?base64?bsO2cmQ?=", ""),
@@ -246,7 +273,7 @@ async fn a_name_in_other_letters_is_another_name() {
         with(modern("tools/call"), "mcp-name", "Query"),
         "tools/call",
         call,
-        expect![[r#"9: 200 -32602 "Unknown tool""#]],
+        expect![[r#"9: 200 -32602 "Unknown tool `Query`; did you mean `query`?""#]],
     )
     .await;
 }
@@ -257,11 +284,15 @@ async fn a_log_level_that_nobody_knows_is_invalid() {
     for (level, expected) in [
         (
             json!({level: "chatty"}),
-            expect![[r#"9: 400 -32602 "Invalid params: logLevel""#]],
+            expect![[
+                r#"9: 400 -32602 "Invalid params: `io.modelcontextprotocol/logLevel` in `_meta` is `chatty`, which is no level""#
+            ]],
         ),
         (
             json!({level: 7}),
-            expect![[r#"9: 400 -32602 "Invalid params: _meta""#]],
+            expect![[
+                r#"9: 400 -32602 "Invalid params: `_meta`: `io.modelcontextprotocol/logLevel`: invalid type: integer, expected a string""#
+            ]],
         ),
         (json!({level: "emergency"}), expect!["200 9 result"]),
     ] {
@@ -290,29 +321,44 @@ async fn methods_that_are_not_there_are_not_found() {
             "ref": {"type": "ref/prompt", "name": "x"},
             "argument": {"name": "x", "value": ""},
         });
-        check(
-            modern(method),
-            method,
-            params,
-            expect![[r#"9: 404 -32601 "Method not found""#]],
-        )
-        .await;
+        let reply = shown(modern(method), method, &params).await;
+        let unknown = format!(
+            "9: 404 -32601 \"Method not found: `{method}`; this server does not offer it\""
+        );
+        assert_eq!(reply, unknown);
     }
 }
 
 #[tokio::test]
 async fn what_is_no_request_is_refused_without_a_crash() {
     for (body, expected) in [
-        ("", expect![[r#"no id: 400 -32700 "Parse error""#]]),
-        ("{", expect![[r#"no id: 400 -32700 "Parse error""#]]),
-        ("[]", expect![[r#"no id: 400 -32600 "Invalid request""#]]),
+        (
+            "",
+            expect![[
+                r#"no id: 400 -32700 "Parse error: EOF while parsing a value at line 1 column 0""#
+            ]],
+        ),
+        (
+            "{",
+            expect![[
+                r#"no id: 400 -32700 "Parse error: EOF while parsing an object at line 1 column 1""#
+            ]],
+        ),
+        (
+            "[]",
+            expect![[
+                r#"no id: 400 -32600 "Invalid request: a batch of messages; send each by itself""#
+            ]],
+        ),
         (
             r#"{"jsonrpc":"1.0","id":3,"method":"x"}"#,
-            expect![[r#"3: 400 -32600 "Invalid request""#]],
+            expect![[r#"3: 400 -32600 "Invalid request: `jsonrpc` is not \"2.0\"""#]],
         ),
         (
             r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#,
-            expect![[r#"no id: 400 -32600 "Invalid request""#]],
+            expect![[
+                r#"no id: 400 -32600 "Invalid request: `id` is not an integer or a string of at most 1024 bytes""#
+            ]],
         ),
         (
             r#"{"jsonrpc":"2.0","id":3,"result":{}}"#,

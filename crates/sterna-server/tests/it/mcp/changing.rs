@@ -9,7 +9,7 @@ use sterna_server::{
     ServerConfig, Service, TaskMode, Tool, Uri,
 };
 
-use super::{Client, accept, keys};
+use super::{Client, accept, mounted};
 
 async fn says(_: Cx<'_>, (): ()) -> &'static str {
     "said"
@@ -64,7 +64,7 @@ fn service() -> Service {
     let server = Server::new("changing", "1")
         .tool("asks", "Asks", asks)
         .changing();
-    server.keys(keys()).build().unwrap()
+    mounted(server).build().unwrap()
 }
 
 async fn listed(client: &Client, method: &str, member: &str, name: &str) -> Vec<Value> {
@@ -181,7 +181,7 @@ async fn a_cursor_is_good_for_as_long_as_its_list_is_the_same() {
         .tool("two", "", says)
         .config(config)
         .changing();
-    let service = server.keys(keys()).build().unwrap();
+    let service = mounted(server).build().unwrap();
     let changes = service.changes().clone();
     let client = Client::at(service);
     let first = client.send("tools/list", json!({})).await.into_result();
@@ -191,7 +191,10 @@ async fn a_cursor_is_good_for_as_long_as_its_list_is_the_same() {
     assert_eq!(second.into_result()["tools"][0]["name"], "two");
     tools(&changes);
     let second = client.send("tools/list", params).await;
-    assert_eq!(second.error(), r#"400 -32602 "Invalid params: cursor""#);
+    assert_eq!(
+        second.error(),
+        r#"400 -32602 "Invalid params: `cursor` is none that this list gave out, or too old; begin again without one""#
+    );
     let first = client.send("tools/list", json!({})).await.into_result();
     let params = json!({"cursor": first["nextCursor"]});
     let second = client.send("tools/list", params).await.into_result();

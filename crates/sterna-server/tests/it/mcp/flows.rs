@@ -96,7 +96,7 @@ async fn an_answer_that_does_not_fit_is_asked_for_again_with_the_reason() {
             ],
         )
         .await;
-    let again = "ask {profile~3: Who are you?\n\nThe last answer was not accepted: this is no answer to what was asked.}";
+    let again = "ask {profile~3: Who are you?\n\nThe last answer was not accepted: it is not of the kind that was asked for.}";
     let expected = format!(
         "ask {{profile: Who are you?}} -> \
          ask {{profile~2: Who are you?\n\nThe last answer was not accepted: `age` must be at least 18.}} -> \
@@ -223,7 +223,7 @@ async fn a_flow_that_asks_without_end_is_stopped_after_eight_rounds() {
         let reply = client.retry("tools/call", &params, &result, answers).await;
         if reply.messages[0].get("error").is_some() {
             assert_eq!(round, 8);
-            let expected = r#"200 -32603 "The request needs more rounds than allowed""#;
+            let expected = r#"200 -32603 "The request needs more rounds than the server allows (`flow.max_rounds`)""#;
             assert_eq!(reply.error(), expected);
             return;
         }

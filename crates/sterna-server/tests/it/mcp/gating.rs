@@ -80,12 +80,26 @@ fn client() -> Client {
 
 #[tokio::test]
 async fn a_client_that_cannot_be_asked_is_told_exactly_what_it_lacks() {
-    for (declared, expected) in [
-        (json!({}), r#"{"elicitation":{"form":{}},"sampling":{}}"#),
-        (json!({"sampling": {}}), r#"{"elicitation":{"form":{}}}"#),
-        (json!({"elicitation": {}}), r#"{"sampling":{}}"#),
+    let (form, both) = ("`elicitation.form`", "`elicitation.form`, `sampling`");
+    for (declared, names, expected) in [
+        (
+            json!({}),
+            both,
+            r#"{"elicitation":{"form":{}},"sampling":{}}"#,
+        ),
+        (
+            json!({"sampling": {}}),
+            form,
+            r#"{"elicitation":{"form":{}}}"#,
+        ),
+        (
+            json!({"elicitation": {}}),
+            "`sampling`",
+            r#"{"sampling":{}}"#,
+        ),
         (
             json!({"elicitation": {"url": {}}, "sampling": {}}),
+            form,
             r#"{"elicitation":{"form":{}}}"#,
         ),
     ] {
@@ -95,7 +109,7 @@ async fn a_client_that_cannot_be_asked_is_told_exactly_what_it_lacks() {
         assert_eq!(
             reply.error(),
             format!(
-                r#"400 -32021 "Missing required client capability" {{"requiredCapabilities":{expected}}}"#
+                r#"400 -32021 "Missing required client capability {names}: declare it in `io.modelcontextprotocol/clientCapabilities` of the request's `_meta`" {{"requiredCapabilities":{expected}}}"#
             )
         );
     }

@@ -81,8 +81,8 @@ async fn an_answer_of_another_kind_is_asked_for_again() {
         }
     }
     expect![[r#"
-        form answered as model: ask {form: Which?} -> ask {form~2: Which?  The last answer was not accepted: this is no answer to what was asked.} -> this
-        form answered as places: ask {form: Which?} -> ask {form~2: Which?  The last answer was not accepted: this is no answer to what was asked.} -> this
+        form answered as model: ask {form: Which?} -> ask {form~2: Which?  The last answer was not accepted: it is not of the kind that was asked for.} -> this
+        form answered as places: ask {form: Which?} -> ask {form~2: Which?  The last answer was not accepted: it is not of the kind that was asked for.} -> this
         form answered as visit: ask {form: Which?} -> ask {form~2: Which?  The last answer was not accepted: `form` must be filled in.} -> this
         model answered as form: ask {model: sampling/createMessage} -> ask {model~2: sampling/createMessage} -> 1 block
         model answered as places: ask {model: sampling/createMessage} -> ask {model~2: sampling/createMessage} -> 1 block
@@ -90,8 +90,8 @@ async fn an_answer_of_another_kind_is_asked_for_again() {
         places answered as form: ask {places: roots/list} -> ask {places~2: roots/list} -> 1 root
         places answered as model: ask {places: roots/list} -> ask {places~2: roots/list} -> 1 root
         places answered as visit: ask {places: roots/list} -> ask {places~2: roots/list} -> 1 root
-        visit answered as model: ask {visit: Sign in} -> ask {visit~2: Sign in  The last answer was not accepted: this is no answer to what was asked.} -> signed in
-        visit answered as places: ask {visit: Sign in} -> ask {visit~2: Sign in  The last answer was not accepted: this is no answer to what was asked.} -> signed in
+        visit answered as model: ask {visit: Sign in} -> ask {visit~2: Sign in  The last answer was not accepted: it is not of the kind that was asked for.} -> signed in
+        visit answered as places: ask {visit: Sign in} -> ask {visit~2: Sign in  The last answer was not accepted: it is not of the kind that was asked for.} -> signed in
     "#]].assert_eq(&shown);
 }
 

@@ -53,7 +53,10 @@ async fn a_cursor_that_was_not_given_out_for_this_list_is_refused() {
         (&shorter, cursor),
     ] {
         let reply = client.send("tools/list", json!({"cursor": cursor})).await;
-        assert_eq!(reply.error(), r#"400 -32602 "Invalid params: cursor""#);
+        assert_eq!(
+            reply.error(),
+            r#"400 -32602 "Invalid params: `cursor` is none that this list gave out, or too old; begin again without one""#
+        );
     }
 }
 

@@ -2,8 +2,11 @@
 
 mod admission;
 mod answers;
+mod author_mistakes;
 mod building;
 pub(crate) mod changing;
+mod closures;
+mod conveniences;
 mod described;
 mod faults;
 mod flows;
@@ -11,15 +14,20 @@ mod gating;
 mod kinds;
 mod lists;
 mod low_level;
+mod mistakes;
+mod mounting;
 mod offers;
 mod partial;
 mod permission;
 mod shedding;
+mod sizes;
 mod state;
 mod stream_ids;
 mod streaming;
 mod subscriptions;
 pub(crate) mod tasks;
+mod text_arguments;
+mod told;
 
 use std::sync::OnceLock;
 
@@ -28,14 +36,14 @@ use http::{HeaderMap, HeaderValue, Request, Response};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Map, Value, json};
 use sterna_seal::{Key, Keyring, SecretKey, ThreadEntropy};
-use sterna_server::edge::{Edge, EdgeBody};
+use sterna_server::http::{HttpServer, ResponseBody};
 use sterna_server::{Mcp, Server, Service};
 use tower_service::Service as _;
 
 /// One client of one instance; clones of the server share their keys only.
 #[derive(Clone)]
 pub(crate) struct Client {
-    edge: Edge<Mcp>,
+    http: HttpServer<Mcp>,
     capabilities: Value,
     meta: Map<String, Value>,
     token: Option<&'static str>,
@@ -52,13 +60,13 @@ pub(crate) struct Reply {
 impl Client {
     /// A client that can be asked everything.
     pub(crate) fn of(server: Server) -> Self {
-        Self::at(server.keys(keys()).build().unwrap())
+        Self::at(mounted(server).build().unwrap())
     }
 
     /// As `of`, of a server that was built elsewhere.
     pub(crate) fn at(service: Service) -> Self {
         Self {
-            edge: service.into_tower().unwrap(),
+            http: service.into_tower().unwrap(),
             capabilities: json!({"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}),
             meta: Map::new(),
             token: None,
@@ -92,7 +100,7 @@ impl Client {
     }
 
     /// As `send`, with an answer that is still being written.
-    pub(crate) async fn open(&self, method: &str, mut params: Value) -> Response<EdgeBody> {
+    pub(crate) async fn open(&self, method: &str, mut params: Value) -> Response<ResponseBody> {
         let mut meta = self.meta.clone();
         meta.insert(VERSION.to_owned(), json!("2026-07-28"));
         meta.insert(CAPABILITIES.to_owned(), self.capabilities.clone());
@@ -112,12 +120,12 @@ impl Client {
     }
 
     /// Sends whatever it is given.
-    pub(crate) async fn post(&self, headers: HeaderMap, body: String) -> Response<EdgeBody> {
+    pub(crate) async fn post(&self, headers: HeaderMap, body: String) -> Response<ResponseBody> {
         let mut request = Request::post("/mcp")
             .body(Full::new(Bytes::from(body)))
             .unwrap();
         *request.headers_mut() = headers;
-        self.edge.clone().call(request).await.unwrap()
+        self.http.clone().call(request).await.unwrap()
     }
 
     pub(crate) async fn call_tool(&self, name: &str, arguments: Value) -> Value {
@@ -160,7 +168,7 @@ impl Client {
 }
 
 impl Reply {
-    pub(crate) async fn read(response: Response<EdgeBody>) -> Self {
+    pub(crate) async fn read(response: Response<ResponseBody>) -> Self {
         let (head, body) = response.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
         let text = std::str::from_utf8(&body).unwrap();
@@ -250,6 +258,17 @@ pub(crate) fn headers(version: &str, method: &str) -> HeaderMap {
         headers.insert(name, HeaderValue::from_str(value).unwrap());
     }
     headers
+}
+
+/// A server that can be mounted: with the keys of the test, and open to every
+/// caller unless it says who may call.
+pub(crate) fn mounted(server: Server) -> Server {
+    let server = server.keys(keys());
+    if server.has_gate() {
+        server
+    } else {
+        server.anonymous()
+    }
 }
 
 /// The keys that all instances of a test share.

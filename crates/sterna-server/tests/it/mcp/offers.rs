@@ -113,18 +113,23 @@ async fn wrong_arguments_are_an_error_that_a_model_can_act_on() {
         (
             json!({"numbers": ["x"]}),
             expect![[
-                r#"error: The arguments are not valid: /numbers/0: "x" is not of type "integer""#
+                r#"error: The arguments are not valid: `/numbers/0` must be an integer, but it is "x""#
             ]],
         ),
         (
             json!({}),
-            expect![[r#"error: The arguments are not valid: "numbers" is a required property"#]],
+            expect![
+                "error: The arguments are not valid: missing argument `numbers`; `sum` takes `numbers`"
+            ],
         ),
     ] {
         expected.assert_eq(&show(&client.call_tool("sum", arguments).await));
     }
     let reply = client.send("tools/call", json!({"name": "none"})).await;
-    assert_eq!(reply.error(), r#"200 -32602 "Unknown tool""#);
+    assert_eq!(
+        reply.error(),
+        r#"200 -32602 "Unknown tool `none`; `tools/list` has those of this server""#
+    );
 }
 
 #[tokio::test]
@@ -160,10 +165,13 @@ async fn a_prompt_may_ask() {
     let reply = client.send("prompts/get", json!({"name": "brief"})).await;
     assert_eq!(
         reply.error(),
-        r#"400 -32602 "Invalid params: a required argument is missing""#
+        r#"400 -32602 "Invalid params: missing argument `topic`; `brief` takes `topic`""#
     );
     let reply = client.send("prompts/get", json!({"name": "none"})).await;
-    assert_eq!(reply.error(), r#"200 -32602 "Unknown prompt""#);
+    assert_eq!(
+        reply.error(),
+        r#"200 -32602 "Unknown prompt `none`; `prompts/list` has those of this server""#
+    );
 }
 
 #[tokio::test]
@@ -189,7 +197,9 @@ async fn a_resource_that_does_not_exist_is_named_in_the_error() {
         let reply = client().send("resources/read", json!({"uri": uri})).await;
         assert_eq!(
             reply.error(),
-            format!(r#"200 -32602 "Unknown resource" {{"uri":"{uri}"}}"#)
+            format!(
+                r#"200 -32602 "Unknown resource `{uri}`; `resources/list` has those of this server" {{"uri":"{uri}"}}"#
+            )
         );
     }
 }
@@ -224,11 +234,14 @@ async fn suggestions_are_cut_off_at_a_hundred() {
     let reply = client
         .send("completion/complete", params("note://{id}", "x"))
         .await;
-    assert_eq!(reply.error(), r#"400 -32602 "Invalid params: argument""#);
+    assert_eq!(
+        reply.error(),
+        r#"400 -32602 "Invalid params: `note://{id}` has no argument `x` to complete""#
+    );
     let reply = client.send("completion/complete", params("x", "id")).await;
     assert_eq!(
         reply.error(),
-        r#"200 -32602 "Unknown prompt or resource template""#
+        r#"200 -32602 "Unknown prompt or resource template `x`; `prompts/list` has those of this server""#
     );
 }
 

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use sterna_server::auth::{Gate, StaticTokens};
-use sterna_server::edge::{EdgeConfig, Rate};
+use sterna_server::http::{HttpConfig, Rate};
 use sterna_server::{Cx, Refused, Server, ServerConfig, ToolError};
 
 use super::{Client, accept, show};
@@ -51,7 +51,7 @@ async fn a_flow_that_has_got_nowhere_is_not_sent_away() {
 #[tokio::test]
 async fn a_server_that_leaves_sends_its_flows_away() {
     let client = Client::of(Server::new("shedding", "1").tool("work", "Works in parts", work));
-    client.edge.shutdown().begin();
+    client.http.shutdown().begin();
     let result = client.call_tool("work", json!({})).await;
     assert_eq!(show(&result), "ask {}");
     let other = Client::of(Server::new("shedding", "1").tool("work", "Works in parts", work));
@@ -69,10 +69,10 @@ async fn pesters(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
 
 #[tokio::test]
 async fn a_client_that_keeps_the_server_asking_is_throttled() {
-    let mut edge = EdgeConfig::default();
-    edge.rates.questions = Some(Rate::new(2, Duration::from_secs(60)));
+    let mut http = HttpConfig::default();
+    http.rates.questions = Some(Rate::new(2, Duration::from_secs(60)));
     let gate = Gate::guarded(StaticTokens::parse("token-of-ada ada").unwrap());
-    let server = Server::new("shedding", "1").edge(edge).gate(gate);
+    let server = Server::new("shedding", "1").http(http).gate(gate);
     let client =
         Client::of(server.tool("pesters", "Asks a lot", pesters)).with_token("token-of-ada");
     let params = json!({"name": "pesters", "arguments": {}});

@@ -1,7 +1,7 @@
 use http::Response;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
-use sterna_server::edge::EdgeBody;
+use sterna_server::http::ResponseBody;
 use sterna_server::{Cx, Level, Progress, Server, Uri};
 
 use super::{Client, changing};
@@ -35,7 +35,7 @@ fn client() -> Client {
     )
 }
 
-pub(super) async fn next(response: &mut Response<EdgeBody>) -> Value {
+pub(super) async fn next(response: &mut Response<ResponseBody>) -> Value {
     let frame = response.body_mut().frame().await.unwrap().unwrap();
     let data = frame.into_data().unwrap();
     let text = std::str::from_utf8(&data).unwrap();
@@ -140,7 +140,7 @@ async fn progress_and_logs_stay_on_the_stream_of_their_own_request() {
     assert_eq!(reply.messages.len(), 3);
     let heard = next(&mut stream).await;
     assert_eq!(heard["method"], "notifications/tools/list_changed");
-    client.edge.shutdown().begin();
+    client.http.shutdown().begin();
     assert_eq!(next(&mut stream).await["id"], 1);
 }
 
@@ -176,7 +176,7 @@ async fn a_server_that_leaves_ends_its_subscriptions_with_a_result() {
     let params = json!({"notifications": {"toolsListChanged": true}});
     let mut stream = client.open("subscriptions/listen", params).await;
     next(&mut stream).await;
-    client.edge.shutdown().begin();
+    client.http.shutdown().begin();
     let end = next(&mut stream).await;
     assert_eq!(end["id"], 1);
     assert_eq!(end["result"]["resultType"], "complete");

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use sterna_server::edge::EdgeConfig;
+use sterna_server::http::HttpConfig;
 use sterna_server::{Cx, Server};
 use tokio::sync::Notify;
 
@@ -18,14 +18,14 @@ async fn waits(cx: Cx<'_>, (): ()) -> &'static str {
 }
 
 fn server() -> Server {
-    let mut edge = EdgeConfig::default();
-    edge.limits.body_bytes = 1000;
-    edge.limits.calls = 2;
-    edge.timeouts.drain = Duration::from_secs(5);
+    let mut http = HttpConfig::default();
+    http.limits.body_bytes = 1000;
+    http.limits.calls = 2;
+    http.timeouts.drain = Duration::from_secs(5);
     Server::new("streams", "1")
         .tool("quick", "Is done", quick)
         .tool("waits", "Waits", waits)
-        .edge(edge)
+        .http(http)
 }
 
 #[tokio::test]

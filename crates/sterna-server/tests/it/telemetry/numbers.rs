@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use sterna_seal::Lifetimes;
-use sterna_server::edge::{Probes, Registry};
+use sterna_server::http::{Probes, Registry};
 use sterna_server::{Cx, Refused, Server, Tool};
 
 use crate::mcp::{Client, accept};

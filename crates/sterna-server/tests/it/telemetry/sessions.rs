@@ -1,7 +1,7 @@
 use expect_test::expect;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
-use sterna_server::edge::{Probes, Registry};
+use sterna_server::http::{Probes, Registry};
 use sterna_server::{Cx, Extension, Refused, Request, RequestError, Server, ToolError};
 
 use super::capture::{Capture, Fields};

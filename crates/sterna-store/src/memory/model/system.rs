@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::{State, Worker};
 use crate::memory::row::Row;
-use crate::{Answer, FlowId, MemoryLimits, Name, NewTask, Principal, Status, TaskId, UnixMillis};
+use crate::{Answer, FlowId, MemoryLimits, Name, NewTask, Owner, Status, TaskId, UnixMillis};
 
 /// What may go wrong, and how often.
 #[derive(Default)]
@@ -75,7 +75,7 @@ pub(super) enum Action {
 pub(super) const LEASE: Duration = Duration::from_millis(10);
 pub(super) const TASK: TaskId = TaskId::from_bytes([1; 16]);
 pub(super) const FLOW: FlowId = FlowId::from_bytes([1; 16]);
-const CALLER: Principal = Principal::from_digest([1; 32]);
+const CALLER: Owner = Owner::from_digest([1; 32]);
 
 impl World {
     pub(super) fn new() -> Self {

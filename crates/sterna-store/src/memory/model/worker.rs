@@ -7,8 +7,8 @@ use bytes::Bytes;
 
 use super::system::{FLOW, LEASE, System, TASK, Without, World, name};
 use crate::{
-    Answer, Claim, Claimant, Commit, Effect, Entry, Error, Lease, News, OnceClaim, Outcome,
-    Question, Rest, Rested,
+    Answer, Claim, Claimant, Commit, Effect, EffectClaim, Entry, Error, Lease, OnceClaim, Outcome,
+    Passivated, Passivation, Question, TaskUpdate,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -146,12 +146,13 @@ impl Run {
             self.doing = Doing::Settled(self.made("receipt"));
         } else if !done("effect") {
             let claimant = self.claimant();
-            let claim = world
-                .store
-                .claim_once(effect(), claimant, FOREVER, world.now)?;
+            let claim =
+                world
+                    .store
+                    .claim_once(effect(), EffectClaim::new(claimant, FOREVER), world.now)?;
             self.doing = match claim {
                 OnceClaim::Won => Doing::Won,
-                OnceClaim::Settled(value) => Doing::Settled(value),
+                OnceClaim::Settled { result, .. } => Doing::Settled(result),
                 OnceClaim::Ambiguous { .. } => Doing::Settled(Bytes::from_static(b"ambiguous")),
             };
         } else {
@@ -182,16 +183,16 @@ impl Run {
         let now = world.now;
         if without == Some(Without::SecondLook) {
             let unread = std::mem::take(&mut world.row_mut().control.unread);
-            let rest = Rest::For(FOREVER);
+            let rest = Passivation::For(FOREVER);
             let rested = world.store.passivate(self.lease, &commit, rest, now);
             world.row_mut().control.unread = unread;
             return rested.map(|_| None);
         }
-        let rest = Rest::ForAnswers;
+        let rest = Passivation::ForAnswers;
         let rested = world.store.passivate(self.lease, &commit, rest, now)?;
         Ok(match rested {
-            Rested::Parked => None,
-            Rested::Awake(news) => {
+            Passivated::Parked => None,
+            Passivated::Refused(news) => {
                 self.hear(news);
                 Some(self)
             }
@@ -214,7 +215,7 @@ impl Run {
         Ok(())
     }
 
-    fn hear(&mut self, news: News) {
+    fn hear(&mut self, news: TaskUpdate) {
         self.inbox = news.answers;
         self.ended = news.status.is_final();
     }

@@ -360,7 +360,7 @@ async fn a_server_that_stops_hands_its_work_over_at_once() {
     let (world, mut fleet, client) = start();
     let task = client.begin("hang", json!({})).await;
     world.until("begin").await;
-    client.edge.shutdown().begin();
+    client.http.shutdown().begin();
     fleet.settled().await;
     world.gate.notify_one();
     let since = Instant::now();

@@ -168,7 +168,7 @@ async fn only_a_request_that_declares_the_extension_becomes_a_task() {
         assert_eq!(result["resultType"], "complete");
         let params = json!({"name": "always", "arguments": {}});
         let refused = client.send("tools/call", params).await.error();
-        let needed = r#"400 -32021 "Missing required client capability" {"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}"#;
+        let needed = r#"400 -32021 "Missing required client capability `extensions.io.modelcontextprotocol/tasks`: declare it in `io.modelcontextprotocol/clientCapabilities` of the request's `_meta`" {"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}"#;
         assert_eq!(refused, needed);
         for method in ["tasks/get", "tasks/cancel", "tasks/update"] {
             let params = json!({"taskId": "gate-test", "inputResponses": {}});
@@ -186,7 +186,9 @@ async fn only_what_the_extension_has_is_served() {
     let client = fleet.front(server());
     for method in ["tasks/result", "tasks/list", "tasks/input_response"] {
         let reply = client.send(method, json!({"taskId": "x"})).await;
-        assert_eq!(reply.error(), r#"404 -32601 "Method not found""#);
+        let unknown =
+            format!("404 -32601 \"Method not found: `{method}`; this server does not offer it\"");
+        assert_eq!(reply.error(), unknown);
     }
     let found = client.send("server/discover", json!({})).await;
     let declared = &found.into_result()["capabilities"];

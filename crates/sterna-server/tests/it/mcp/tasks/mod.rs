@@ -1,11 +1,14 @@
 //! Tasks, on a store in memory and on a clock that the test moves.
 
+mod counted;
 mod durability;
 mod extension;
 mod ids;
 mod ledger;
+mod limits;
 mod rounds;
 mod sep2322;
+mod stalls;
 mod versions;
 mod watching;
 
@@ -19,7 +22,7 @@ use sterna_store::{MemoryLimits, MemoryStore, Store, UnixMillis};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::{Client, keys};
+use super::{Client, mounted};
 
 /// Instances that share a store, and their workers.
 pub(crate) struct Fleet {
@@ -39,7 +42,7 @@ impl Fleet {
             UnixMillis::new(1_785_231_000_000 + millis + skipped.load(Ordering::SeqCst))
         };
         Self {
-            store: Arc::new(MemoryStore::new(MemoryLimits::default(), clock)),
+            store: Arc::new(MemoryStore::with_clock(MemoryLimits::default(), clock)),
             workers: JoinSet::new(),
             ahead,
         }
@@ -70,7 +73,7 @@ impl Fleet {
 
     /// As `built`, with other settings.
     pub(crate) fn configured(&self, server: Server, config: ServerConfig) -> Service {
-        let server = server.keys(keys()).config(config);
+        let server = mounted(server).config(config);
         server.store(Arc::clone(&self.store)).build().unwrap()
     }
 

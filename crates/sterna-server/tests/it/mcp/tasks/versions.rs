@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use sterna_server::{Cx, Server, TaskMode, Tool, ToolError};
-use sterna_store::{Claim, Commit, Entry, Name, Rest};
+use sterna_store::{Claim, Commit, Entry, Name, Passivation};
 
 use super::super::{Client, accept};
 use super::{Fleet, capabilities, said};
@@ -155,7 +155,7 @@ async fn a_journal_in_a_format_of_tomorrow_is_not_touched() {
         .append(lease, Commit::of([entry]))
         .await
         .unwrap();
-    let rest = Rest::HandOver;
+    let rest = Passivation::HandOver;
     fleet
         .store
         .passivate(lease, Commit::default(), rest)

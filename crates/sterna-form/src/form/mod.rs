@@ -1,0 +1,148 @@
+//! The form of a type.
+
+use std::any::{TypeId, type_name};
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+
+use ring::digest::{SHA256, digest};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use sterna_protocol::elicitation::{AnswerError, ElicitContent, FormSchema};
+use thiserror::Error;
+
+use crate::shape::{self, Fields};
+
+/// The form of a Rust type: a struct has one field per member, anything else
+/// that fits into one field is a form of one field.
+#[derive(Debug)]
+pub struct Form {
+    fields: Fields,
+    digest: [u8; 16],
+}
+
+impl Form {
+    /// Derives the form of `T`.
+    ///
+    /// # Errors
+    ///
+    /// `T` has a shape that no form can show; the error names the field.
+    #[expect(clippy::missing_panics_doc, reason = "a schema can always be written")]
+    pub fn of<T: JsonSchema>() -> Result<Self, NotAForm> {
+        let fields = shape::fields_of(&shape::schema_of::<T>()).map_err(|problem| NotAForm {
+            type_name: type_name::<T>(),
+            field: problem.field,
+            reason: problem.reason,
+        })?;
+        // Our types write one value in one way, so their text will do.
+        let text = serde_json::to_vec(&fields.schema("")).expect("a schema has string keys only");
+        let mut short = [0; 16];
+        short.copy_from_slice(&digest(&SHA256, &text).as_ref()[..16]);
+        Ok(Self {
+            fields,
+            digest: short,
+        })
+    }
+
+    /// The form of `T`, derived the first time it is asked for.
+    ///
+    /// # Errors
+    ///
+    /// As [`Form::of`], every time.
+    pub fn known<T: JsonSchema + 'static>() -> Result<Arc<Self>, NotAForm> {
+        let id = TypeId::of::<T>();
+        let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(form) = known.get(&id) {
+            return Ok(Arc::clone(form));
+        }
+        drop(known);
+        let form = Arc::new(Self::of::<T>()?);
+        let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+        known.insert(id, Arc::clone(&form));
+        Ok(form)
+    }
+
+    /// The schema to send for a question under `key`.
+    #[must_use]
+    pub fn schema(&self, key: &str) -> FormSchema {
+        self.fields.schema(key)
+    }
+
+    /// Digest of the schema, which tells the form from all others.
+    #[must_use]
+    pub fn digest(&self) -> &[u8; 16] {
+        &self.digest
+    }
+
+    /// Returns `true` if the question's key is the name of its only field.
+    #[must_use]
+    pub fn needs_key(&self) -> bool {
+        matches!(self.fields, Fields::One { .. })
+    }
+
+    /// Checks an accepted answer against the schema that was sent for `key`,
+    /// and fills in what it leaves to defaults.
+    ///
+    /// # Errors
+    ///
+    /// Says which field broke which rule.
+    pub fn check(&self, key: &str, content: ElicitContent) -> Result<ElicitContent, AnswerError> {
+        match &self.fields {
+            Fields::Many(fields) => fields.check(content),
+            Fields::One { .. } => self.schema(key).check(content),
+        }
+    }
+
+    /// Reads an accepted answer to the question under `key`.
+    ///
+    /// # Errors
+    ///
+    /// The answer fits the schema that was sent but not `T`.
+    pub fn read<T: DeserializeOwned>(
+        &self,
+        key: &str,
+        content: &ElicitContent,
+    ) -> serde_json::Result<T> {
+        match &self.fields {
+            Fields::Many(_) => content.decode(),
+            Fields::One { .. } => {
+                let value = match content.get(key) {
+                    Some(value) => serde_json::to_value(value)?,
+                    None => serde_json::Value::Null,
+                };
+                serde_json::from_value(value)
+            }
+        }
+    }
+}
+
+/// A Rust type that cannot be shown as a form.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{type_name}` cannot be a form: {}{reason}", InField(field))]
+#[non_exhaustive]
+pub struct NotAForm {
+    /// The type that was asked for.
+    pub type_name: &'static str,
+    /// The field at fault; `None` if it is the type itself.
+    pub field: Option<String>,
+    /// What is wrong, and what to do instead.
+    pub reason: String,
+}
+
+struct InField<'a>(&'a Option<String>);
+
+impl std::fmt::Display for InField<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Some(field) => write!(f, "field `{field}` "),
+            None => f.write_str("it "),
+        }
+    }
+}
+
+/// Forms that were derived before: a type has one for as long as the program
+/// runs, and deriving it costs more than all else that a question does. Grows
+/// with the types of the program, which no peer can add to.
+static KNOWN: LazyLock<RwLock<BTreeMap<TypeId, Arc<Form>>>> = LazyLock::new(RwLock::default);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+//! A Rust type as a form that a person fills in.
+//!
+//! ```
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
+//! use sterna_form::Form;
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Approval {
+//!     /// Why is it safe?
+//!     reason: String,
+//! }
+//!
+//! let form = Form::of::<Approval>()?;
+//! assert!(form.schema("approval").requires("reason"));
+//! # Ok::<(), sterna_form::NotAForm>(())
+//! ```
+//!
+//! A form is flat: each of its fields is a text, a number, a truth value or a
+//! choice. A type that no form can show is a [`NotAForm`], which names the
+//! field and says what to do instead.
+
+mod form;
+mod shape;
+
+mod field;
+
+pub use form::{Form, NotAForm};

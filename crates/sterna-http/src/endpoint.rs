@@ -1,0 +1,134 @@
+//! The seam between the HTTP server and what it serves.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, Response};
+
+use super::accept::Accepts;
+use super::admission::{Admission, Operation};
+use super::body::ResponseBody;
+use super::budget::{Budget, Part};
+use super::outbox::{Inbox, Outbox, charged};
+use super::refusal::Refusal;
+use super::shutdown::Shutdown;
+
+/// Answers the requests that the server lets through.
+///
+/// # Examples
+///
+/// ```
+/// use http::{Response, StatusCode};
+/// use sterna_http::{ResponseBody, Endpoint, Inbound, reply};
+///
+/// struct Echo;
+///
+/// impl Endpoint for Echo {
+///     async fn call(&self, inbound: Inbound) -> Response<ResponseBody> {
+///         reply::json(StatusCode::OK, inbound.body)
+///     }
+/// }
+/// ```
+pub trait Endpoint: Send + Sync + 'static {
+    /// Answers one request.
+    ///
+    /// The future is polled by the connection the request came on, and dropped
+    /// when that connection goes away: no task is spawned for it. A panic in it
+    /// is answered with 500.
+    fn call(&self, inbound: Inbound) -> impl Future<Output = Response<ResponseBody>> + Send;
+
+    /// Writes a refusal in the endpoint's protocol. By default a problem
+    /// document (RFC 9457).
+    fn refuse(&self, refusal: Refusal) -> Response<ResponseBody> {
+        refusal.into_response()
+    }
+
+    /// Reads from the headers which operation is called, and on which name.
+    ///
+    /// Serves only to name the scopes that a refused caller needs: scopes are
+    /// checked against the body.
+    fn operation<'a>(&self, _headers: &'a HeaderMap) -> Option<Operation<'a>> {
+        None
+    }
+
+    /// Headers of a response that a web page may read, as in
+    /// `Access-Control-Expose-Headers`.
+    fn exposed_headers(&self) -> &'static str {
+        "WWW-Authenticate, Retry-After"
+    }
+}
+
+/// A request that has passed every check of the server.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Inbound {
+    /// Method, target, headers and extensions as they came, but for a
+    /// credential that the gate has judged.
+    pub head: Parts,
+    /// The whole body.
+    pub body: Bytes,
+    /// Who is calling and what they may still do.
+    pub admission: Admission,
+    /// The kinds of answer the client reads.
+    pub accepts: Accepts,
+    /// Address of the peer, if it is known.
+    pub peer: Option<SocketAddr>,
+    /// How long a call may be silent before its answer had better become a
+    /// stream, which is kept alive: what [`reply::respond_or_stream`] wants to know.
+    ///
+    /// [`reply::respond_or_stream`]: super::reply::respond_or_stream
+    pub patience: Duration,
+    /// When the answer is due. The server cuts a call off a little later, so that
+    /// the endpoint can say so in its own words.
+    pub deadline: Instant,
+    /// Says that the server is going away.
+    pub shutdown: Shutdown,
+    /// What the call's memory is charged to.
+    pub memory: Arc<Budget>,
+}
+
+impl Inbound {
+    /// A message that came as a line, from a caller that did not come through
+    /// HTTP.
+    pub fn of_line(
+        head: Parts,
+        body: Bytes,
+        admission: Admission,
+        deadline: Instant,
+        shutdown: Shutdown,
+        memory: Arc<Budget>,
+    ) -> Self {
+        Self {
+            head,
+            body,
+            admission,
+            accepts: Accepts::EVERYTHING,
+            peer: None,
+            patience: Duration::MAX,
+            deadline,
+            shutdown,
+            memory,
+        }
+    }
+
+    /// Opens a queue for what the call says before its answer, as large as the
+    /// configuration allows.
+    #[must_use]
+    pub fn outbox(&self) -> (Outbox, Inbox) {
+        self.queue(Part::Answers)
+    }
+
+    /// Opens a queue for what a listener is told, which is charged to the part
+    /// of the subscriptions.
+    pub fn lasting_outbox(&self) -> (Outbox, Inbox) {
+        self.queue(Part::Subscriptions)
+    }
+
+    fn queue(&self, part: Part) -> (Outbox, Inbox) {
+        let nothing_yet = self.memory.take(part, 0);
+        charged(self.memory.limits().event_bytes, nothing_yet)
+    }
+}

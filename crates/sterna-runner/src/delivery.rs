@@ -1,0 +1,150 @@
+//! The part of a run that differs from one way of asking to another.
+
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use sterna_flow::{Diagnostic, Driver, Key, OpenQuestion, UnixMillis};
+
+/// Way of sending the questions of a flow to its client.
+///
+/// [`run`](crate::run) calls [`admit`](Self::admit) for every open question of
+/// a batch, then [`lacking`](Self::lacking) once, then [`send`](Self::send) for
+/// those that were admitted. A question that cannot be sent and has a fallback
+/// is answered with the fallback.
+pub trait Delivery {
+    /// Question of the protocol. A flow carries it as bytes that it does not
+    /// read.
+    type Question;
+
+    /// Reason for which a delivery ends a run.
+    type Error;
+
+    /// `true` for a delivery that sends questions while the flow runs. `false`
+    /// for one whose flow is suspended first.
+    const SENDS_WHILE_RUNNING: bool;
+
+    /// Returns the time, for the flow's timers and its answers.
+    fn now(&self) -> UnixMillis;
+
+    /// Returns `false` to hand the flow over at its next checkpoint.
+    fn may_continue(&self) -> bool {
+        true
+    }
+
+    /// Returns the error of a mistake in the handler, which ends the run
+    /// whatever the handler returned.
+    fn misuse(&self) -> Option<Self::Error>;
+
+    /// Reports a diagnostic to the handler's author.
+    fn report(&self, diagnostic: Diagnostic);
+
+    /// Reads `question` and checks that its client may be sent it.
+    ///
+    /// # Errors
+    ///
+    /// The question must not be sent to any client, which ends the run.
+    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Self::Question>, Self::Error>;
+
+    /// Returns the error for the questions of the batch that were
+    /// [`Admit::Lacking`], if there were any.
+    fn lacking(&mut self) -> Option<Self::Error>;
+
+    /// Sends an admitted question.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be sent, which ends the run.
+    fn send(&mut self, open: &OpenQuestion, question: Self::Question) -> Result<(), Self::Error>;
+
+    /// Takes back a question that the flow no longer asks.
+    fn withdraw(&mut self, key: &Key);
+
+    /// Hands in the answers that have come, and does the delivery's own work.
+    ///
+    /// Called whenever the flow waits. Registers the waker of `cx` for what it
+    /// waits for itself.
+    ///
+    /// # Errors
+    ///
+    /// Ends the run.
+    fn poll(&mut self, _flow: &mut dyn Flow, _cx: &mut Context<'_>) -> Result<Next, Self::Error> {
+        Ok(Next::Wait)
+    }
+
+    /// Waits, after the flow's end, for work that the delivery has begun.
+    ///
+    /// # Errors
+    ///
+    /// Ends the run in place of its outcome.
+    fn poll_settled(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Decision of a [`Delivery`] about one question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "`run` acts on each of them")]
+pub enum Admit<Q> {
+    /// The client cannot be sent it; this is the answer instead.
+    FallBack(Bytes),
+    /// The client cannot be sent it, and there is no fallback.
+    Lacking,
+    /// The client may be sent it.
+    Send(Q),
+}
+
+/// Decision of a [`Delivery`] that was polled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "`run` acts on each of them")]
+pub enum Next {
+    /// Leave the flow alone until the delivery has something else to say: it is
+    /// being handed over.
+    Hold,
+    /// Poll the flow: it was given something.
+    Poll,
+    /// Wait for the flow, for its timers and for the delivery.
+    Wait,
+}
+
+/// Running flow, as a [`Delivery`] sees it.
+pub trait Flow {
+    /// Hands in an answer that came at `at`; `false` if it does not count.
+    fn answer(&mut self, key: &str, answer: Bytes, at: UnixMillis) -> bool;
+
+    /// Returns `true` if the flow waits for nothing but answers and timers.
+    fn is_idle(&self) -> bool;
+
+    /// Returns the time of the flow's next timer.
+    fn next_wake(&self) -> Option<UnixMillis>;
+
+    /// Asks the flow to end.
+    fn cancel(&self);
+
+    /// Asks the flow to stop at its next checkpoint.
+    fn shed(&self);
+}
+
+impl<F, T, E> Flow for Driver<'_, F>
+where
+    F: Future<Output = Result<T, E>> + ?Sized,
+{
+    fn answer(&mut self, key: &str, answer: Bytes, at: UnixMillis) -> bool {
+        Driver::answer(self, key, answer, at)
+    }
+
+    fn is_idle(&self) -> bool {
+        Driver::is_idle(self)
+    }
+
+    fn next_wake(&self) -> Option<UnixMillis> {
+        Driver::next_wake(self)
+    }
+
+    fn cancel(&self) {
+        self.remote().cancel();
+    }
+
+    fn shed(&self) {
+        self.remote().shed();
+    }
+}

@@ -1,0 +1,17 @@
+//! Runs a flow to its outcome.
+//!
+//! A flow asks its client in one of three ways: the request ends with the
+//! questions and a retry brings the answers, the client is asked while the
+//! request is open, or a task waits for the answers in a store. [`run`] is the
+//! one function that polls a [`Driver`](sterna_flow::Driver) for all three. It
+//! checks every question before it is sent, ends a run whose handler was
+//! misused, sets the timers of a flow and hands flows over. A [`Delivery`] is
+//! the part that differs: how a question is sent and how an answer comes back.
+//!
+//! The crate knows neither MCP nor HTTP.
+
+mod delivery;
+mod run;
+
+pub use delivery::{Admit, Delivery, Flow, Next};
+pub use run::{Running, run};

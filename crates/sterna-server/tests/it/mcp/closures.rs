@@ -1,0 +1,68 @@
+//! Handlers that are closures, and servers that are built on another thread.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::json;
+use sterna_server::{
+    Cx, Edit, Offer, Prompt, Resource, ResourceTemplate, Server, Service, Tool, ToolError, Uri,
+};
+
+use super::{Client, accept};
+
+#[tokio::test]
+async fn a_closure_that_captures_is_a_handler_of_any_kind() {
+    let count = Arc::new(AtomicU32::new(0));
+    let word = "so".to_owned();
+    let counted = Arc::clone(&count);
+    let ask = async move |cx: Cx<'_>, (): ()| -> Result<String, ToolError> {
+        counted.fetch_add(1, Ordering::Relaxed);
+        let reason: String = cx.ask("reason", "Why?").await?;
+        Ok(format!(
+            "{reason} {word} {}",
+            counted.load(Ordering::Relaxed)
+        ))
+    };
+    let text = Arc::new("from outside".to_owned());
+    let (said, read) = (Arc::clone(&text), Arc::clone(&text));
+    let server = Server::new("closures", "1")
+        .tool("ask", "", ask)
+        .tool("plain", "", async |_: Cx<'_>, (): ()| "plain")
+        .prompt("say", "", async move |_: Cx<'_>, (): ()| said.to_string())
+        .resource("test://read", "read", async move |_: Cx<'_>, _: Uri| {
+            read.to_string()
+        });
+    let client = Client::of(server);
+    let rounds = [json!({"reason": accept(json!({"reason": "just"}))})];
+    let shown = client.play("ask", json!({}), &rounds).await;
+    assert_eq!(shown, "ask {reason: Why?} -> just so 2");
+    assert_eq!(count.load(Ordering::Relaxed), 2);
+    let result = client.call_tool("plain", json!({})).await;
+    assert_eq!(result["content"][0]["text"], "plain");
+    let result = client.send("prompts/get", json!({"name": "say"})).await;
+    let result = result.into_result();
+    assert_eq!(result["messages"][0]["content"]["text"], "from outside");
+    let result = client
+        .send("resources/read", json!({"uri": "test://read"}))
+        .await;
+    assert_eq!(result.into_result()["contents"][0]["text"], "from outside");
+}
+
+#[test]
+fn a_server_is_built_on_another_thread_than_it_was_put_together_on() {
+    fn can_move<T: Send + Sync>() {}
+    can_move::<Server>();
+    can_move::<Service>();
+    can_move::<Offer>();
+    can_move::<Tool>();
+    can_move::<Prompt>();
+    can_move::<Resource>();
+    can_move::<ResourceTemplate>();
+    can_move::<Edit>();
+
+    let server =
+        Server::new("moved", "1")
+            .resource("test://a", "a", async |_: Cx<'_>, uri: Uri| uri.to_string());
+    let built = std::thread::spawn(move || server.build()).join().unwrap();
+    assert!(built.is_ok());
+}
