@@ -103,52 +103,35 @@ impl Lines {
         })
     }
 
+    /// Sends each line with a good request behind it, and reads the replies.
+    ///
+    /// One line at a time: requests that are served at once may be answered in
+    /// any order, and a reply without an id could be that of any of them.
     fn row(&mut self, tried: &'static str, lines: impl IntoIterator<Item = Vec<u8>>) -> Result<()> {
         self.tally.begin(tried);
-        let lines: Vec<_> = lines.into_iter().collect();
-        let mut rest = &*lines;
-        while !rest.is_empty() {
-            let mut bytes = 0;
-            let fits = rest.iter().take_while(|line| {
-                bytes += line.len() + PROBE;
-                bytes < AT_ONCE
-            });
-            let (some, others) = rest.split_at(fits.count().max(1));
-            self.send_some(some)?;
-            rest = others;
+        for line in lines {
+            let id = format!("probe-{}", self.probes);
+            self.probes += 1;
+            self.write(&line)?;
+            let probe = call(&id, "get_weather", &json!({"location": "Oslo"}));
+            self.write(probe.to_string().as_bytes())?;
+            let outcome = self.hear(&id).with_context(|| {
+                let line = String::from_utf8_lossy(&line[..line.len().min(2000)]);
+                format!("the good request after `{line}`")
+            })?;
+            self.tally.count(&outcome, &line)?;
+            self.cancel(&line)?;
         }
         Ok(())
     }
 
-    /// Sends lines at once, each with a good request behind it, and reads what
-    /// comes back.
-    fn send_some(&mut self, lines: &[Vec<u8>]) -> Result<()> {
-        let first = self.probes;
-        for line in lines {
-            self.write(line)?;
-            let id = format!("probe-{}", self.probes);
-            let probe = call(&id, "get_weather", &json!({"location": "Oslo"}));
-            self.write(probe.to_string().as_bytes())?;
-            self.probes += 1;
-        }
-        for (line, probe) in lines.iter().zip(first..) {
-            let outcome = self.hear(probe).with_context(|| {
-                let line = String::from_utf8_lossy(&line[..line.len().min(2000)]);
-                format!("the good request after `{line}`")
-            })?;
-            self.tally.count(&outcome, line)?;
-        }
-        // Not before: it would reach lines of the same id that have not run yet.
-        lines.iter().try_for_each(|line| self.cancel(line))
-    }
-
-    /// What is said before the answer to the probe of this number.
-    fn hear(&mut self, probe: u64) -> Result<Outcome> {
-        let id = format!("probe-{probe}");
+    /// Reads up to the answer to the good request `id`. Returns the outcome of
+    /// the line before it.
+    fn hear(&mut self, id: &str) -> Result<Outcome> {
         let mut said = Vec::new();
         loop {
             let line = self.read()?;
-            if line["id"] == id.as_str() {
+            if line["id"] == id {
                 ensure!(describe(&line).as_deref() == Some("result"), "{line}");
                 return Ok(outcome(&said));
             }
@@ -213,10 +196,3 @@ fn message_without_id(method: &str) -> Value {
     }
     message
 }
-
-/// What a probe takes, about.
-const PROBE: usize = 300;
-
-/// How many bytes are written before the first answer is read: less than a
-/// pipe holds, or both sides would wait for the other.
-const AT_ONCE: usize = 32 << 10;
