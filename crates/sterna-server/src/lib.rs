@@ -81,8 +81,12 @@ pub use server::{BuildError, Mcp, Server, ServerConfig, Service, ShowMistakes, S
 pub use tasks::{TaskConfig, TaskMode};
 pub use telemetry::TraceContext;
 
-// What a handler hands to `Cx::progress` and `Cx::log`.
-pub use sterna_flow::{Level, Progress};
+// The nouns of `Cx`'s verbs.
+pub use sterna_flow::{
+    Arms, Body, Cancelled, Changed, Checkpoint, ExecutionMode, IdempotencyKey, JoinAll, Key, Level,
+    Now, Once, Pin, Progress, Race, Random, Retry, RunInfo, Sleep, Step, StepError, StepErrorKind,
+    UnixMillis, Uuid,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/serving.md")]

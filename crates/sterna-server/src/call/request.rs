@@ -156,7 +156,7 @@ impl Request {
     ///
     /// A task has none, and stdio only those that repeat the message. Another
     /// round may come with others, so a flow that depends on one reads it in a
-    /// [`step`](sterna_flow::FlowCx::step). A client sets headers as it likes: they
+    /// [`step`](crate::Cx::step). A client sets headers as it likes: they
     /// prove nothing about the caller.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {

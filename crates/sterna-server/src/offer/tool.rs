@@ -224,7 +224,7 @@ impl Tool {
 
     /// Keeps the server from starting without a [`store`](crate::Server::store),
     /// because the handler has effects that may happen only
-    /// [`once`](sterna_flow::FlowCx::once).
+    /// [`once`](Cx::once).
     #[must_use]
     pub fn needs_ledger(mut self) -> Self {
         self.needs_ledger = true;
