@@ -1,1 +1,1 @@
-#![doc = include_str!("../../../docs/flows.md")]
+#![doc = include_str!("../docs/flows.md")]
