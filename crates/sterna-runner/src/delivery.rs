@@ -24,6 +24,9 @@ pub trait Delivery {
     const SENDS_WHILE_RUNNING: bool;
 
     /// Returns the time, for the flow's timers and its answers.
+    ///
+    /// It may stand still while the delivery waits for answers: no timer fires
+    /// then before the answers are handed in.
     fn now(&self) -> UnixMillis;
 
     /// Returns `false` to hand the flow over at its next checkpoint.
@@ -37,6 +40,13 @@ pub trait Delivery {
 
     /// Reports a diagnostic to the handler's author.
     fn report(&self, diagnostic: Diagnostic);
+
+    /// Hands in answers that have come with an operation of the flow itself,
+    /// before its questions are looked at. Returns `true` if the flow was given
+    /// something.
+    fn receive(&mut self, _flow: &mut dyn Flow) -> bool {
+        false
+    }
 
     /// Reads `question` and checks that its client may be sent it.
     ///

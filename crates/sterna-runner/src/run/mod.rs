@@ -59,7 +59,7 @@ async fn drive<T, E, D: Delivery>(
 ) -> Result<Outcome<T, E>, D::Error> {
     let remote = driver.remote();
     let mut timer = pin!(None::<Sleep>);
-    let (mut held, mut ended) = (false, None);
+    let (mut held, mut ended) = (false, None::<Result<_, D::Error>>);
     poll_fn(|cx| {
         if !delivery.may_continue() {
             remote.shed();
@@ -68,25 +68,28 @@ async fn drive<T, E, D: Delivery>(
             if !held && ended.is_none() {
                 let polled = driver.poll(delivery.now(), cx);
                 if let Some(misuse) = delivery.misuse() {
-                    return Poll::Ready(Err(misuse));
-                }
-                match polled {
-                    Poll::Ready(outcome) => ended = Some(outcome),
-                    Poll::Pending if D::SENDS_WHILE_RUNNING => {
-                        if deliver_changes(driver, delivery)? {
-                            continue;
-                        }
+                    ended = Some(Err(misuse));
+                } else if let Poll::Ready(outcome) = polled {
+                    ended = Some(Ok(outcome));
+                } else if D::SENDS_WHILE_RUNNING {
+                    if delivery.receive(driver) {
+                        continue;
                     }
-                    Poll::Pending => {}
+                    match deliver_changes(driver, delivery) {
+                        Ok(true) => continue,
+                        Ok(false) => {}
+                        Err(error) => ended = Some(Err(error)),
+                    }
                 }
             }
             if ended.is_some() {
                 return delivery.poll_settled(cx).map(|settled| {
                     settled?;
+                    let outcome = ended.take().expect("a run ends once")?;
                     for diagnostic in driver.take_diagnostics() {
                         delivery.report(diagnostic);
                     }
-                    Ok(ended.take().expect("a run ends once"))
+                    Ok(outcome)
                 });
             }
             match delivery.poll(driver, cx)? {

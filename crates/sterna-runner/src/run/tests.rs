@@ -21,6 +21,8 @@ struct Fake {
     answers: bool,
     /// Polls for which the flow is held.
     hold: usize,
+    /// Polls for which the delivery is not settled.
+    unsettled: usize,
     /// Readings of the time: the flow is told it whenever it is polled.
     readings: AtomicUsize,
     /// Readings when the flow was first held, and when it was let go.
@@ -69,6 +71,15 @@ impl Delivery for Fake {
 
     fn withdraw(&mut self, key: &Key) {
         self.withdrawn.push(key.as_str().to_owned());
+    }
+
+    fn poll_settled(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), &'static str>> {
+        if self.unsettled == 0 {
+            return Poll::Ready(Ok(()));
+        }
+        self.unsettled -= 1;
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 }
 
@@ -220,6 +231,20 @@ async fn a_misused_handler_ends_in_an_error_whatever_it_returned() {
     });
     let ran = run(&mut driver, &mut fake, |_| Err("resumed")).await;
     assert_eq!(show(ran), "error: misused");
+}
+
+#[tokio::test]
+async fn an_error_waits_for_what_the_delivery_has_begun() {
+    let mut fake = Fake {
+        misused: true,
+        unsettled: 3,
+        ..Fake::default()
+    };
+    let mut driver = start(ExecutionMode::RoundTrips, None, |_| async {
+        Ok("done".to_owned())
+    });
+    let ran = run(&mut driver, &mut fake, |_| Err("resumed")).await;
+    assert_eq!((show(ran).as_str(), fake.unsettled), ("error: misused", 0));
 }
 
 #[tokio::test]

@@ -57,10 +57,6 @@ impl Desk {
         self.lock().news.take()
     }
 
-    pub(super) fn has_news(&self) -> bool {
-        self.lock().news.is_some()
-    }
-
     /// A commit that says everything that waits to be said.
     pub(super) fn commit(&self) -> Commit {
         let mut papers = self.lock();

@@ -15,6 +15,7 @@ use super::Tasks;
 ///
 /// Counted from before the store was asked, on a clock that nobody sets: the
 /// store may believe us longer, never shorter.
+#[derive(Clone)]
 pub(super) struct Keeper {
     tasks: Arc<Tasks>,
     pub(super) lease: Lease,

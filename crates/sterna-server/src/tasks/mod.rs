@@ -7,6 +7,7 @@
 mod access;
 mod config;
 mod create;
+mod delivery;
 mod desk;
 mod extension;
 mod failing;

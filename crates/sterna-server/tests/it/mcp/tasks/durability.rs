@@ -131,6 +131,26 @@ async fn flaky(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     Ok(tries.to_string())
 }
 
+/// Asks while a step runs. When it is started again, it is held up on the way
+/// to its question by something that is no step.
+async fn held_up(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    let world = Arc::clone(cx.state::<Arc<World>>());
+    if world.tries.fetch_add(1, Ordering::SeqCst) > 0 {
+        world.did("again");
+        world.gate.notified().await;
+    }
+    let asked = cx.ask::<String>("name", "For whom?");
+    let slow = cx.step("slow", || async move {
+        world.did("begin");
+        tokio::time::sleep(Duration::from_secs(300)).await;
+        Ok::<_, ToolError>(())
+    });
+    tokio::select! {
+        name = asked => Ok(name?),
+        done = slow => done.map(|()| "nobody".to_owned()).map_err(ToolError::from),
+    }
+}
+
 fn server(world: &Arc<World>) -> Server {
     Server::new("durable", "1")
         .state(Arc::clone(world))
@@ -144,6 +164,7 @@ fn server(world: &Arc<World>) -> Server {
         .offer(Tool::new("two", "", two).task(TaskMode::Always))
         .offer(Tool::new("transient", "", transient).task(TaskMode::Always))
         .offer(Tool::new("flaky", "", flaky).task(TaskMode::Always))
+        .offer(Tool::new("held-up", "", held_up).task(TaskMode::Always))
 }
 
 /// An instance that works, and its client.
@@ -222,6 +243,22 @@ async fn work_of_a_dead_worker_is_taken_over_when_its_lease_ends() {
     let elsewhere = fleet.instance(server(&world));
     assert_eq!(said(&elsewhere.ended(&task).await), "hung");
     assert_eq!(world.done(), "begin begin end");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_counts_while_a_replay_has_not_come_to_its_question() {
+    let (world, mut fleet, client) = start();
+    let task = client.begin("held-up", json!({})).await;
+    client.until(&task, &["input_required"]).await;
+    fleet.kill().await;
+    let elsewhere = fleet.instance(server(&world));
+    world.until("begin again").await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(elsewhere.look(&task).await["status"], "input_required");
+    let answer = json!({"name": accept(json!({"name": "Ada"}))});
+    elsewhere.update(&task, answer).await;
+    world.gate.notify_one();
+    assert_eq!(said(&elsewhere.ended(&task).await), "Ada");
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,10 +3,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use postgres_here::Postgres;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use sterna_http::clock::by_wall_clock;
 use sterna_server::{Cx, Server, ServerConfig, TaskMode, Tool, ToolError};
 use sterna_store::contract::{Fault, Faulty};
 use sterna_store::{MemoryLimits, MemoryStore, Store, UnixMillis};
@@ -231,6 +234,78 @@ async fn a_round_goes_on_while_it_is_renewed() {
         "{:?}",
         since.elapsed()
     );
+}
+
+/// Asks twice, after so many steps: the second time four seconds after the
+/// first, whose question has a deadline of five.
+async fn patient(cx: Cx<'_>, Steps { steps }: Steps) -> Result<&'static str, ToolError> {
+    for number in 0..steps {
+        let name = format!("step-{number}");
+        cx.step(&name, || async { Ok::<_, ToolError>(()) }).await?;
+    }
+    let first = cx.ask::<bool>("first", "Go on?");
+    let wait = |name: &'static str, seconds| {
+        cx.step(name, move || async move {
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            Ok::<_, ToolError>(())
+        })
+    };
+    let second = async {
+        wait("wait", 4).await?;
+        cx.ask::<bool>("second", "Go on?").await?;
+        Ok::<_, ToolError>(())
+    };
+    let (first, second, busy) = tokio::join!(
+        first.deadline(Duration::from_secs(5)),
+        second,
+        // A task that has something to do is not put away with its questions.
+        wait("busy", 10)
+    );
+    second?;
+    busy?;
+    Ok(first.map_or("too late", |_| "in time"))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Steps {
+    steps: u32,
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_comes_before_a_deadline_that_passes_while_the_store_is_slow() {
+    let mut longest = Duration::ZERO;
+    // One commit in forty is slow: once it is the one that asks the second question.
+    for steps in 0..40 {
+        let begun = Instant::now();
+        let clock = move || UnixMillis::new(1_785_231_000_000) + begun.elapsed();
+        let store = MemoryStore::with_clock(MemoryLimits::default(), clock);
+        let store = Arc::new(Faulty::new(Arc::new(store), Fault::StallsCommits));
+        let service = Server::new("patient", "1")
+            .offer(Tool::new("patient", "", patient).task(TaskMode::Always))
+            .store(store)
+            .keys(keys())
+            .anonymous()
+            .build()
+            .unwrap();
+        let working = service.clone();
+        let wall =
+            move || SystemTime::UNIX_EPOCH + Duration::from_secs(1_785_231_000) + begun.elapsed();
+        let mut workers = JoinSet::new();
+        workers.spawn(by_wall_clock(wall, async move { working.work().await }));
+        let client = Client::at(service).with_capabilities(capabilities());
+        let task = client.begin("patient", json!({"steps": steps})).await;
+        let since = Instant::now();
+        tokio::time::sleep(Duration::from_millis(4500)).await;
+        let yes = |key: &str| json!({key: accept(json!({key: true}))});
+        client.update(&task, yes("first")).await;
+        while client.look(&task).await["inputRequests"]["second"].is_null() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        longest = longest.max(since.elapsed());
+        client.update(&task, yes("second")).await;
+        assert_eq!(said(&client.ended(&task).await), "in time", "{steps} steps");
+    }
+    assert!(longest > Duration::from_secs(5), "{longest:?}");
 }
 
 /// Each answer is a hint that reaches the worker in the middle of a commit.
