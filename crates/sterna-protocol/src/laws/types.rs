@@ -104,7 +104,8 @@ types! {
         CreateMessageRequestParams CreateMessageResult ModelHint ModelPreferences SamplingContent
         SamplingMessage SamplingMessageContentBlock ToolChoice ToolResultContent ToolUseContent
     }
-    sep2322 { CallToolRequestParams InputResponseMeta InputResponseRequestParams }
+    sep2322 { CallToolRequestParams InputResponseMeta InputResponseRequestParams
+        TaskInputResponseParams }
     subscription {
         SubscriptionFilter SubscriptionsAcknowledgedNotificationParams
         SubscriptionsListenRequestParams SubscriptionsListenResult SubscriptionsListenResultMeta

@@ -1,6 +1,6 @@
 use crate::input::InputResponses;
 use crate::json::JsonObject;
-use crate::meta::RelatedTaskMetadata;
+use crate::meta::{RelatedTaskMetadata, RequestMeta};
 
 /// The parameters of `tasks/input_response`.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,5 +46,36 @@ pub struct InputResponseMeta {
 
 members!(InputResponseMeta {
     required: related_task = "io.modelcontextprotocol/related-task";
+    rest: extra
+});
+
+/// The parameters of `tasks/input_response` as a request of 2026-07-28, whose
+/// `_meta` also holds what every request of that revision carries.
+///
+/// The task is named by `io.modelcontextprotocol/related-task` in `meta`.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct TaskInputResponseParams {
+    /// Request metadata: protocol version, client info, capabilities, the task.
+    pub meta: RequestMeta,
+    /// Answers to the questions of the task.
+    pub input_responses: InputResponses,
+    /// Members this revision does not define.
+    pub extra: JsonObject,
+}
+
+impl TaskInputResponseParams {
+    /// Reads the task that the answers are for; `None` if `meta` names none.
+    pub fn related_task(&self) -> Option<RelatedTaskMetadata> {
+        let task = self
+            .meta
+            .extra
+            .get("io.modelcontextprotocol/related-task")?;
+        task.decode().ok()
+    }
+}
+
+members!(TaskInputResponseParams {
+    required: meta = "_meta", input_responses = "inputResponses";
     rest: extra
 });

@@ -1,25 +1,26 @@
-use super::{CallToolRequestParams, InputResponseRequestParams};
+use super::{CallToolRequestParams, TaskInputResponseParams};
 use crate::jsonrpc::Untagged;
-use crate::legacy::{GetTaskPayloadResult, TaskRequestParams};
+use crate::legacy::GetTaskPayloadResult;
 use crate::result::{EmptyResult, Outcome};
+use crate::tasks::TaskRequestParams;
 use crate::tool::CallToolResult;
 
 requests! {
-    /// Has a tool do something.
+    /// Calls a tool, which may run as a task.
     ///
     /// With `task`, the answer is a
     /// [`CreateTaskResult`](crate::legacy::CreateTaskResult) of 2025-11-25, or
     /// a question before there is a task.
     CallTool = "tools/call": CallToolRequestParams => Outcome<CallToolResult>,
-    /// Asks what came of a task, or what it asks.
+    /// Waits for the result of a task, or for its next questions.
     GetTaskPayload = "tasks/result": TaskRequestParams => Outcome<GetTaskPayloadResult>,
-    /// Answers what a task asks.
-    InputResponse = "tasks/input_response": InputResponseRequestParams => Untagged<EmptyResult>,
+    /// Answers the questions of a task.
+    InputResponse = "tasks/input_response": TaskInputResponseParams => Untagged<EmptyResult>,
 }
 
 family! {
-    /// What a client asks a server about its tasks, where it differs from
-    /// 2025-11-25.
-    #[expect(clippy::large_enum_variant, reason = "taken apart as soon as it is read")]
-    ClientRequest, ClientMethod: Request { CallTool, GetTaskPayload, InputResponse }
+    /// Requests about tasks that neither 2026-07-28 nor the tasks extension has.
+    ///
+    /// A server decodes them beside those two, see [`Or`](crate::methods::Or).
+    ClientRequest, ClientMethod: Request { GetTaskPayload, InputResponse }
 }

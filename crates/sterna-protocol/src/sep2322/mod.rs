@@ -10,5 +10,5 @@ mod input_response;
 mod methods;
 
 pub use call::CallToolRequestParams;
-pub use input_response::{InputResponseMeta, InputResponseRequestParams};
+pub use input_response::{InputResponseMeta, InputResponseRequestParams, TaskInputResponseParams};
 pub use methods::{CallTool, ClientMethod, ClientRequest, GetTaskPayload, InputResponse};

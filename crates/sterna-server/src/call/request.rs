@@ -10,14 +10,14 @@ use sterna_http::auth::Caller;
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::input::InputRequest;
-use sterna_protocol::meta::{RequestMeta, ResultMeta};
+use sterna_protocol::meta::RequestMeta;
 
 use crate::changes::Changes;
 use crate::core::Core;
 use crate::cx::Posed;
 use crate::legacy::MCP_SESSION_ID;
 use crate::rounds::{Reporter, gate};
-use crate::tasks::{Tasks, Wish};
+use crate::tasks::Wish;
 use crate::telemetry::{TraceContext, flow_name};
 
 /// The request that is being served: who sent it and what came with it.
@@ -192,11 +192,6 @@ impl Request {
         let _ = self.0.place.set(place);
     }
 
-    /// The tasks of the server, if it has a store.
-    pub(crate) fn tasks(&self) -> Option<&Arc<Tasks>> {
-        self.0.core.tasks.as_ref()
-    }
-
     /// Wants the call to go on as a task, if it may; says whether it may.
     pub(crate) fn want_task(&self) -> bool {
         let becoming = &self.0.becoming;
@@ -215,11 +210,6 @@ impl Request {
     /// Whether the call wants to go on as a task.
     pub(crate) fn wants_task(&self) -> bool {
         self.0.becoming.wanted.load(Ordering::Relaxed)
-    }
-
-    /// What every result says about itself.
-    pub(crate) fn result_meta(&self) -> ResultMeta {
-        self.0.core.result_meta()
     }
 
     pub(crate) fn posed(&self) -> &Posed {

@@ -6,33 +6,33 @@ use http::HeaderMap;
 use serde::Deserialize;
 use sterna_protocol::http::{HeaderMismatch, MCP_PROTOCOL_VERSION, RequestHeaders, mirrored_name};
 use sterna_protocol::json::mismatch;
-use sterna_protocol::jsonrpc::{DecodeError, Message, Request};
+use sterna_protocol::jsonrpc::{DecodeError, Dispatch as _, Message};
 use sterna_protocol::logging::LoggingLevel;
 use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::methods::ClientRequest;
 use sterna_protocol::version::ProtocolVersion;
 
+use super::tasks::{self, TaskDialect, TaskRequest};
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::offer::ToolEntry;
 use crate::wording;
 
-/// Checks a request that could be read, and finds the tool that it calls, so
-/// that nobody after it has to.
+/// Checks a request that could be read, and returns the tool that it calls.
 pub(super) fn check(
     core: &Core,
-    request: &Request<'_, Box<ClientRequest>>,
+    request: &ClientRequest,
     headers: &HeaderMap,
 ) -> Result<Option<Arc<ToolEntry>>, Failure> {
-    let meta = meta(&request.params)?;
-    let name = match &*request.params {
+    let meta = meta(request)?;
+    let name = match request {
         ClientRequest::CallTool(params) => Some(params.name.as_str()),
         ClientRequest::GetPrompt(params) => Some(params.name.as_str()),
         ClientRequest::ReadResource(params) => Some(params.uri.as_str()),
         _ => None,
     };
-    check_head(meta, &request.method, name, headers)?;
-    let ClientRequest::CallTool(params) = &*request.params else {
+    check_head(meta, request.method().as_str(), name, headers)?;
+    let ClientRequest::CallTool(params) = request else {
         return Ok(None);
     };
     let Some(tool) = core.offers.tools.get(&params.name) else {
@@ -45,24 +45,51 @@ pub(super) fn check(
     Ok(Some(Arc::clone(tool)))
 }
 
-/// Finds out what is wrong with a request that could not be read: the earliest
-/// check it fails, not the one at which reading stopped.
-pub(super) fn explain(error: DecodeError, body: &[u8], headers: &HeaderMap) -> Failure {
-    match check_raw(body, headers) {
-        Err(failure) => failure,
-        Ok(()) => Failure::Decode(error),
-    }
+/// Checks a request about a task that could be read, and chooses the dialect of
+/// its answer.
+pub(super) fn check_task(
+    core: &Core,
+    request: &TaskRequest,
+    headers: &HeaderMap,
+) -> Result<TaskDialect, Failure> {
+    let (meta, method) = (tasks::meta(request)?, tasks::method(request));
+    check_head(meta, method, tasks::mirrored_id(request), headers)?;
+    tasks::dialect(core, method, &meta.client_capabilities)
 }
 
-/// Checks a request whose parameters have not been looked at.
-pub(super) fn check_raw(body: &[u8], headers: &HeaderMap) -> Result<(), Failure> {
+/// Finds out what is wrong with a request that could not be read: the earliest
+/// check it fails, not the one at which reading stopped.
+pub(super) fn explain(
+    core: &Core,
+    error: DecodeError,
+    body: &[u8],
+    headers: &HeaderMap,
+) -> Failure {
+    let meta = match check_raw(body, headers) {
+        Err(failure) => return failure,
+        Ok(meta) => meta,
+    };
+    // Parameters of a method that the server does not offer are not judged.
+    if let (DecodeError::InvalidParams { method, .. }, Some(meta)) = (&error, meta)
+        && TaskRequest::find(method).is_some()
+        && let Err(failure) = tasks::dialect(core, method, &meta.client_capabilities)
+    {
+        return failure;
+    }
+    Failure::Decode(error)
+}
+
+/// Checks a request whose parameters have not been decoded: one of another
+/// author's extension, or one that cannot be decoded. Returns its `_meta`;
+/// `None` for a message that is no request.
+pub(super) fn check_raw(body: &[u8], headers: &HeaderMap) -> Result<Option<RequestMeta>, Failure> {
     #[derive(Deserialize)]
     struct Params {
         #[serde(rename = "_meta")]
         meta: RequestMeta,
     }
     let Ok(Message::Request(request)) = Message::raw(body) else {
-        return Ok(());
+        return Ok(None);
     };
     if !headers.contains_key(MCP_PROTOCOL_VERSION) {
         let missing = HeaderMismatch::Missing(MCP_PROTOCOL_VERSION);
@@ -72,7 +99,8 @@ pub(super) fn check_raw(body: &[u8], headers: &HeaderMap) -> Result<(), Failure>
     let params = request.params.ok_or_else(|| Failure::params(NO_META))?;
     let Params { meta } = serde_json::from_str(params.get()).map_err(|error| bad_meta(&error))?;
     let name = mirrored_name(&request.method, params);
-    check_head(&meta, &request.method, name.as_deref(), headers)
+    check_head(&meta, &request.method, name.as_deref(), headers)?;
+    Ok(Some(meta))
 }
 
 /// Checks what the request says about itself, in its `_meta` and in the headers
@@ -120,7 +148,7 @@ pub(super) fn meta(request: &ClientRequest) -> Result<&RequestMeta, Failure> {
 }
 
 /// The `_meta` of a request cannot be read.
-pub(super) fn bad_meta(error: &serde_json::Error) -> Failure {
+fn bad_meta(error: &serde_json::Error) -> Failure {
     Failure::params(format!("`_meta`: {}", mismatch(error)))
 }
 

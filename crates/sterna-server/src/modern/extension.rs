@@ -1,4 +1,4 @@
-//! Methods that an extension brings.
+//! Methods of other authors' extensions.
 
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use sterna_http::{Inbound, ResponseBody, catch_panic};
 use sterna_protocol::json::mismatch;
 use sterna_protocol::jsonrpc::{Message, RequestId};
-use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::version::ProtocolVersion;
 
 use super::admit;
@@ -48,18 +47,18 @@ pub(super) async fn serve(
 }
 
 async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value, Failure> {
-    admit::check_raw(&inbound.body, &inbound.head.headers)?;
+    let meta = admit::check_raw(&inbound.body, &inbound.head.headers)?;
+    let no_request = || Failure::params("the message is no request");
+    let meta = meta.ok_or_else(no_request)?;
     let served = core.extensions.method(method);
     let served = served.ok_or_else(|| Failure::UnknownMethod(method.to_owned()))?;
     let Ok(Message::Request(request)) = Message::raw(&inbound.body) else {
-        return Err(Failure::params("the message is no request"));
+        return Err(no_request());
     };
     let params = request.params.map_or("{}", |params| params.get());
     let params: Value =
         serde_json::from_str(params).map_err(|error| Failure::params(mismatch(&error)))?;
-    let meta: RequestMeta =
-        serde_json::from_value(params["_meta"].clone()).map_err(|error| admit::bad_meta(&error))?;
-    let serve = served.serve(method, &meta.client_capabilities)?;
+    let serve = served.serve(&meta.client_capabilities)?;
     let request = Request::new(Facts {
         core: Arc::clone(&core),
         meta,

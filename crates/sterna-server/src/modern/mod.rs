@@ -9,14 +9,15 @@ mod lists;
 mod outcome;
 mod promise;
 mod served;
+mod tasks;
 mod write;
 
 use std::sync::Arc;
 
 use http::{Response, StatusCode};
 use serde::de::IgnoredAny;
-use sterna_protocol::jsonrpc::{DecodeError, Message};
-use sterna_protocol::methods::{ClientNotification, ClientRequest};
+use sterna_protocol::jsonrpc::{DecodeError, Message, RequestId};
+use sterna_protocol::methods::{ClientNotification, ClientRequest, Or};
 
 pub(crate) use dispatch::{complete, page};
 pub(crate) use lists::{Lists, UNKNOWN_CURSOR, discover};
@@ -24,34 +25,41 @@ pub(crate) use outcome::MayFail;
 pub(crate) use promise::{finish_tool, keep_promise};
 pub(crate) use served::Served;
 use sterna_http::{Inbound, ResponseBody, reply};
+use tasks::TaskRequest;
+pub(crate) use tasks::served_methods;
 pub(crate) use write::{Answer, signature};
 
 use crate::core::Core;
+use crate::failure::Failure;
 
 /// What a client may send. It sends no answers: nothing is asked of it but in
 /// results.
-type FromClient<'a> = Message<'a, Box<ClientRequest>, ClientNotification, IgnoredAny>;
+type FromClient<'a> =
+    Message<'a, Box<Or<ClientRequest, TaskRequest>>, ClientNotification, IgnoredAny>;
 
 /// Answers one POST.
 pub(crate) fn answer(core: Arc<Core>, inbound: Inbound) -> Served {
     // Cheap: the bytes are shared, and the request borrows from them.
     let body = inbound.body.clone();
     match FromClient::decode(&body) {
-        Ok(Message::Request(request)) => {
-            let tool = match admit::check(&core, &request, &inbound.head.headers) {
-                Ok(tool) => tool,
-                Err(failure) => {
-                    let answer = Answer::failed(Some(&request.id), &failure);
-                    if let Some(mut watched) =
-                        dispatch::watch(&core, &inbound.admission, &request.params, &request.id)
-                    {
-                        watched.end(answer.ended());
+        Ok(Message::Request(request)) => match *request.params {
+            Or::First(params) => {
+                let tool = match admit::check(&core, &params, &inbound.head.headers) {
+                    Ok(tool) => tool,
+                    Err(failure) => {
+                        let answer = Answer::failed(Some(&request.id), &failure);
+                        if let Some(mut watched) =
+                            dispatch::watch(&core, &inbound.admission, &params, &request.id)
+                        {
+                            watched.end(answer.ended());
+                        }
+                        return Served::Now(answer.plain(inbound.accepts));
                     }
-                    return Served::Now(answer.plain(inbound.accepts));
-                }
-            };
-            dispatch::dispatch(core, inbound, request.id, *request.params, tool)
-        }
+                };
+                dispatch::dispatch(core, inbound, request.id, params, tool)
+            }
+            Or::Second(params) => task(core, inbound, request.id, params),
+        },
         // HTTP-S5. On HTTP a client cancels by closing the stream, so there is nothing to do.
         Ok(Message::Notification(_)) => Served::Now(reply::accepted()),
         Ok(Message::Result(_) | Message::Error(_)) => Served::Now(not_accepted()),
@@ -66,10 +74,28 @@ pub(crate) fn answer(core: Arc<Core>, inbound: Inbound) -> Served {
         }
         Err(error) => {
             let id = error.request_id().cloned();
-            let failure = admit::explain(error, &body, &inbound.head.headers);
+            let failure = admit::explain(&core, error, &body, &inbound.head.headers);
             Served::Now(Answer::failed(id.as_ref(), &failure).plain(inbound.accepts))
         }
     }
+}
+
+/// Answers a request about a task. A server without tasks leaves its method to
+/// an extension that has it.
+fn task(core: Arc<Core>, inbound: Inbound, id: RequestId, request: TaskRequest) -> Served {
+    let dialect = match admit::check_task(&core, &request, &inbound.head.headers) {
+        Ok(dialect) => dialect,
+        Err(Failure::UnknownMethod(method)) if core.extensions.method(&method).is_some() => {
+            return Served::later(
+                async move { extension::serve(core, inbound, id, &method).await },
+            );
+        }
+        Err(failure) => {
+            let answer = Answer::failed(Some(&id), &failure);
+            return Served::Now(answer.plain(inbound.accepts));
+        }
+    };
+    tasks::serve(core, inbound, id, request, dialect)
 }
 
 /// HTTP-S6, BASE-B7: what is no request is refused by its status alone.

@@ -33,8 +33,6 @@ pub struct Extension {
     settings: JsonObject,
     declared_only: bool,
     methods: Vec<(String, Box<Serve>)>,
-    /// Served in place of the others to clients that declare nothing.
-    undeclared: Vec<(String, Box<Serve>)>,
 }
 
 type Serve = dyn Fn(Request, Value) -> Boxed<Value> + Send + Sync;
@@ -47,7 +45,6 @@ impl Extension {
             settings: JsonObject::new(),
             declared_only: false,
             methods: Vec::new(),
-            undeclared: Vec::new(),
         }
     }
 
@@ -78,20 +75,6 @@ impl Extension {
         E: Into<RequestError>,
     {
         self.methods.push((name.into(), serving(handler)));
-        self
-    }
-
-    /// Serves the method `name` to clients that do not declare the extension,
-    /// and to no others.
-    pub(crate) fn undeclared_method<H, F, P, R, E>(mut self, name: &str, handler: H) -> Self
-    where
-        H: Fn(Request, P) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<R, E>> + Send + 'static,
-        P: DeserializeOwned + Send,
-        R: Serialize,
-        E: Into<RequestError>,
-    {
-        self.undeclared.push((name.to_owned(), serving(handler)));
         self
     }
 }
@@ -148,31 +131,21 @@ pub(crate) struct Method {
     extension: ExtensionId,
     /// Whether others are told that they do not declare it.
     declared_only: bool,
-    usual: Option<Box<Serve>>,
-    undeclared: Option<Box<Serve>>,
+    serve: Box<Serve>,
 }
 
 impl Method {
-    /// What serves `method` to a client that declares `capabilities`.
+    /// Returns the handler for a client that declares `capabilities`.
     ///
     /// # Errors
     ///
-    /// Nothing does; says why.
-    pub(crate) fn serve(
-        &self,
-        method: &str,
-        capabilities: &ClientCapabilities,
-    ) -> Result<&Serve, Failure> {
-        let declares = capabilities.has_extension(self.extension.as_str());
-        match (&self.usual, &self.undeclared) {
-            (_, Some(serve)) if !declares => Ok(serve),
-            (Some(_), _) if self.declared_only && !declares => {
-                let needed = ClientCapabilities::default().with_extension(&self.extension);
-                Err(Failure::Capability(Box::new(needed)))
-            }
-            (Some(serve), _) => Ok(serve),
-            (None, _) => Err(Failure::UnknownMethod(method.to_owned())),
+    /// The client does not declare the extension, and must.
+    pub(crate) fn serve(&self, capabilities: &ClientCapabilities) -> Result<&Serve, Failure> {
+        if self.declared_only && !capabilities.has_extension(self.extension.as_str()) {
+            let needed = ClientCapabilities::default().with_extension(&self.extension);
+            return Err(Failure::Capability(Box::new(needed)));
         }
+        Ok(&self.serve)
     }
 }
 
@@ -187,21 +160,16 @@ impl Extensions {
         if self.declared.iter().any(|(known, _)| *known == id) {
             return Err(format!("the extension `{id}` is there twice"));
         }
-        let method = |usual, undeclared| Method {
-            extension: id.clone(),
-            declared_only: extension.declared_only,
-            usual,
-            undeclared,
-        };
         for (name, serve) in extension.methods {
             if self.methods.contains_key(&name) {
                 return Err(format!("the method `{name}` is there twice"));
             }
-            self.methods.insert(name, method(Some(serve), None));
-        }
-        for (name, serve) in extension.undeclared {
-            let shared = self.methods.entry(name);
-            shared.or_insert_with(|| method(None, None)).undeclared = Some(serve);
+            let method = Method {
+                extension: id.clone(),
+                declared_only: extension.declared_only,
+                serve,
+            };
+            self.methods.insert(name, method);
         }
         self.declared.push((id, extension.settings));
         Ok(())

@@ -7,6 +7,7 @@ use ring::digest::{Context, SHA256};
 use sterna_flow::Engine;
 use sterna_http::auth::Gate;
 use sterna_protocol::caching::CacheScope;
+use sterna_protocol::capabilities::ExtensionId;
 use sterna_protocol::meta::ResultMeta;
 use sterna_seal::{Keyring, Realm, SharedKeyring, ThreadEntropy};
 
@@ -19,9 +20,9 @@ use crate::changes::Changes;
 use crate::core::{Core, MistakesShown};
 use crate::current::{Changing, Current};
 use crate::legacy::Desk;
-use crate::modern::signature;
-use crate::offer::{Extensions, Offers};
-use crate::tasks::{self, StoreReady, TaskMode, Tasks};
+use crate::modern::{served_methods, signature};
+use crate::offer::{Extension, Extensions, Offers};
+use crate::tasks::{StoreReady, TaskMode, Tasks};
 use crate::telemetry::Numbers;
 
 pub(super) fn build(server: Server) -> Result<Service, BuildError> {
@@ -62,15 +63,18 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     }
     problems.extend(missing_store(&offers, store.is_some()));
     let sep2322_tasks = sep2322_tasks && store.is_some() && offers.may_run_tasks();
-    let spoken = match sep2322_tasks {
-        true => tasks::with_sep2322(),
-        false => tasks::extension(),
-    };
-    if store.is_some()
-        && offers.may_run_tasks()
-        && let Err(problem) = extensions.put(spoken)
-    {
-        problems.push(problem);
+    let mut task_methods = Vec::new();
+    if store.is_some() && offers.may_run_tasks() {
+        task_methods.extend(served_methods(sep2322_tasks));
+        // TASK-S21
+        if let Err(problem) = extensions.put(Extension::new(ExtensionId::TASKS.as_str())) {
+            problems.push(problem);
+        }
+        for method in &task_methods {
+            if extensions.method(method).is_some() {
+                problems.push(format!("the method `{method}` is there twice"));
+            }
+        }
     }
     let has_keys = keys.is_some();
     let keys = match keys {
@@ -141,7 +145,12 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         states: Arc::new(states),
         gate,
         hooks: hooks.into(),
-        numbers: Arc::new(Numbers::new(probes.registry(), &offers, &extensions)),
+        numbers: Arc::new(Numbers::new(
+            probes.registry(),
+            &offers,
+            &extensions,
+            task_methods,
+        )),
         offers: Arc::new(offers),
         extensions: Arc::new(extensions),
         info,

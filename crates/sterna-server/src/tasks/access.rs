@@ -8,6 +8,7 @@ use tokio::sync::watch::Receiver;
 use tokio::time::{Instant, sleep_until};
 
 use super::Tasks;
+use crate::handler::RequestError;
 
 /// To each of these a task that never was, one that is no more and one that is
 /// somebody else's look the same: there is none (TASK-S20, TASK-S22).
@@ -66,6 +67,12 @@ impl Tasks {
         self.fresh.notify_one();
         self.touched();
     }
+}
+
+/// Error for a task that the caller does not have. One text for every reason
+/// (TASK-S20, TASK-S22).
+pub(crate) fn unknown() -> RequestError {
+    RequestError::invalid_params("Unknown task")
 }
 
 /// Whoever waits looks at a task a few times a second at most.

@@ -4,7 +4,7 @@ use sterna_protocol::input::{InputRequest, InputRequests};
 use sterna_protocol::json::RawObject;
 use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
 use sterna_protocol::tasks::{DetailedTask, Task as WireTask, TaskState, TaskStatus};
-use sterna_store::{Outcome, Question, Status, Summary, Task};
+use sterna_store::{Outcome, Status, Summary, Task};
 
 use super::Tasks;
 
@@ -28,11 +28,11 @@ impl Tasks {
     }
 
     /// The task with what came of it (TASK-S7 to TASK-S11).
-    pub(super) fn detailed(&self, task: &Task) -> DetailedTask {
+    pub(crate) fn detailed(&self, task: &Task) -> DetailedTask {
         let mut head = self.head(&task.summary);
         let state = match task.summary.status {
             Status::Working => TaskState::Working,
-            Status::InputRequired => TaskState::InputRequired(requests(&task.questions)),
+            Status::InputRequired => TaskState::InputRequired(questions(task)),
             Status::Cancelled => TaskState::Cancelled,
             Status::Completed => match payload::<RawObject>(task) {
                 Some(result) => TaskState::Completed(result),
@@ -60,10 +60,11 @@ pub(super) fn payload<T: serde::de::DeserializeOwned>(task: &Task) -> Option<T> 
     serde_json::from_slice(bytes).ok()
 }
 
-/// TASK-S8. What a worker stored is a request; anything else is not shown.
-pub(super) fn requests(questions: &[Question]) -> InputRequests {
+/// Open questions of a task (TASK-S8). A stored question that cannot be read as
+/// a request is left out.
+pub(crate) fn questions(task: &Task) -> InputRequests {
     let mut requests = InputRequests::new();
-    for question in questions {
+    for question in &task.questions {
         if let Ok(request) = serde_json::from_slice::<InputRequest>(&question.request) {
             requests.insert(question.key.as_str(), request);
         }

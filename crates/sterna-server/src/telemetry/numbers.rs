@@ -13,6 +13,8 @@ use crate::offer::{Extensions, Offers};
 /// something up and allocates nothing.
 pub(crate) struct Numbers {
     registry: Registry,
+    /// Methods about tasks that the server serves.
+    task_methods: Vec<&'static str>,
     tools: BTreeMap<String, Histogram>,
     prompts: BTreeMap<String, Histogram>,
     methods: BTreeMap<String, Histogram>,
@@ -29,7 +31,12 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    pub(crate) fn new(registry: &Registry, offers: &Offers, extensions: &Extensions) -> Self {
+    pub(crate) fn new(
+        registry: &Registry,
+        offers: &Offers,
+        extensions: &Extensions,
+        task_methods: Vec<&'static str>,
+    ) -> Self {
         let timed = |labels: &[(&str, &str)]| registry.histogram(DURATION, DURATION_HELP, labels);
         let call = |method, label, name: &str| timed(&[("mcp_method_name", method), (label, name)]);
         let tools = offers.tools.iter().map(|tool| &tool.wire.name);
@@ -37,6 +44,7 @@ impl Numbers {
         let methods = ClientMethod::ALL.iter().map(|one| one.as_str());
         let methods = methods
             .chain(SESSION_METHODS)
+            .chain(task_methods.iter().copied())
             .chain(extensions.methods().map(String::as_str));
         let counter = |name, help| registry.counter(name, help, &[]);
         Self {
@@ -80,12 +88,14 @@ impl Numbers {
                 "Flows abandoned: their state came back when it was too old.",
             ),
             registry: registry.clone(),
+            task_methods,
         }
     }
 
     /// The same numbers, for a server that offers something else.
     pub(crate) fn of(&self, offers: &Offers, extensions: &Extensions) -> Self {
-        Self::new(&self.registry, offers, extensions)
+        let task_methods = self.task_methods.clone();
+        Self::new(&self.registry, offers, extensions, task_methods)
     }
 
     /// Where the duration of a request counts that did not fail.

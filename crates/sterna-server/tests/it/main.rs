@@ -5,5 +5,6 @@ mod allocations;
 mod key_files;
 mod legacy;
 mod mcp;
+mod parsing;
 mod stdio;
 mod telemetry;

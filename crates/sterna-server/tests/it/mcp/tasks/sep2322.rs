@@ -108,7 +108,7 @@ async fn a_task_of_the_proposal_asks_with_a_result_and_is_answered_by_a_request(
     assert!(shown.get("inputRequests").is_none(), "{shown}");
     let answer = json!({"input": accept(json!({"input": "Hello"}))});
     let acknowledged = client.respond(&task, answer).await.into_result();
-    expect![[r#"{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"…"}},"resultType":"complete"}"#]]
+    expect![[r#"{"resultType":"complete","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"…"}}}"#]]
         .assert_eq(&steady(acknowledged, &task));
     let done = client.outcome(&task).await.into_result();
     expect![[r#"{"resultType":"complete","content":[{"type":"text","text":"Echo: Hello"}],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"…"}}}"#]]
