@@ -33,7 +33,7 @@ impl Fields {
     }
 }
 
-/// Why a shape is no form, and where.
+/// A part of a schema that a form cannot express, with its field.
 #[derive(Debug)]
 pub(crate) struct Problem {
     pub(crate) field: Option<String>,

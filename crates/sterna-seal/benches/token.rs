@@ -1,4 +1,4 @@
-//! What `seal` and `open` cost beside the bare cipher and spelling of the same
+//! The cost of `seal` and `open` beside the bare cipher and base64url of the same
 //! bytes: `cargo bench -p sterna-seal`.
 //!
 //! The bare column draws a random nonce, encrypts the payload with AES-256-GCM

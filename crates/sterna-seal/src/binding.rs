@@ -40,7 +40,7 @@ pub struct Binding {
     bound: Vec<u8>,
 }
 
-/// What a token itself carries of its binding, in 33 bytes.
+/// The binding as a token carries it, in 33 bytes.
 ///
 /// `digest` covers principal, target and arguments and is what decides. The
 /// two marks only let the log say which of them was another one.
@@ -52,8 +52,8 @@ pub(crate) struct BindingSeal {
     pub(crate) digest: [u8; SEAL_LEN],
 }
 
-/// The digest has a secret key: nobody can look for two sets of arguments of
-/// one digest but by asking the server, once for each try.
+/// The digest has a secret key: an attacker who looks for two sets of arguments
+/// with one digest needs a request to the server for each try.
 pub(crate) const SEAL_LEN: usize = TAG_LEN;
 
 pub(crate) const MARK_LEN: usize = 8;
@@ -98,7 +98,7 @@ impl Binding {
         self.realm.digest()
     }
 
-    /// What a token under this key carries of it.
+    /// The binding as a token under this key carries it.
     pub(crate) fn seal(&self, key: &SecretSum) -> BindingSeal {
         BindingSeal {
             is_named: self.is_named,
@@ -113,8 +113,8 @@ impl Binding {
         *mark.expect("two digests stand before the arguments")
     }
 
-    /// A number that other bindings do not have, unless by a chance of 2⁻⁶⁴ or
-    /// by the hard work of somebody who knows both.
+    /// A number that no other binding has, except with a chance of 2⁻⁶⁴ or by hard
+    /// work of an attacker who knows both bindings.
     pub(crate) fn mark(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         hasher.write(&self.realm.digest);
@@ -185,7 +185,7 @@ pub struct Target<'a> {
     digest: Option<TargetDigest>,
 }
 
-/// The digest of a [`Target`], for whoever serves the same one again and again.
+/// The digest of a [`Target`], for servers that serve the same target many times.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct TargetDigest([u8; DIGEST_LEN]);
 

@@ -1,4 +1,4 @@
-//! How much a client may be asked to carry.
+//! Limits on the size of the state that a client carries.
 
 use std::fmt;
 

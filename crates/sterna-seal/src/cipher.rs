@@ -10,7 +10,7 @@ pub(crate) const IV_LEN: usize = 12;
 
 pub(crate) const TAG_LEN: usize = 16;
 
-/// The IV of a key that is used once, whatever is encrypted.
+/// The IV of a key that is used once. The message does not matter.
 pub(crate) const ONLY_IV: [u8; IV_LEN] = [0; IV_LEN];
 
 /// A key, and where its key stream begins. Together they are used once.

@@ -1,4 +1,4 @@
-//! Where random bytes come from.
+//! Sources of random bytes.
 
 use std::cell::RefCell;
 
@@ -13,7 +13,7 @@ use crate::cipher::{self, KEY_LEN, ONLY_IV, SingleUseKey};
 /// test decides every bit. Anything but a test hands in [`ThreadEntropy`], or
 /// [`OsEntropy`] for a key that will live for months.
 pub trait Entropy {
-    /// Overwrites `bytes` with bytes that nobody can predict.
+    /// Overwrites `bytes` with unpredictable bytes.
     ///
     /// # Errors
     ///
@@ -69,9 +69,9 @@ thread_local! {
 
 /// The key stream of AES-256, with a new key for every pool.
 ///
-/// A pool begins with the key of the next one, and what was given out is
-/// wiped: whoever reads the memory of the process learns nothing of what it
-/// drew before.
+/// A pool begins with the key of the next one, and bytes that were given out are
+/// wiped: an attacker who reads the memory of the process learns nothing of
+/// earlier draws.
 struct Generator {
     stream: Zeroizing<[u8; KEY_LEN + POOL]>,
     at: usize,
@@ -111,7 +111,7 @@ impl Generator {
             .expect("a stream begins with a key");
         let key = Zeroizing::new(*key);
         self.stream.fill(0);
-        // Zeros become the key stream; nobody reads the tag.
+        // Zeros become the key stream; the tag is not read.
         let once = SingleUseKey {
             key: &key,
             iv: ONLY_IV,

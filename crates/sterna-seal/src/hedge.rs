@@ -1,12 +1,12 @@
 //! Nonces that do not repeat even if the random generator does.
 //!
-//! Two tokens under one nonce would share their key stream, and whoever holds
+//! Two tokens under one nonce would share their key stream, and a client with
 //! both could read and forge. So a nonce is random bytes with a mask over them
 //! that depends on a secret, on those bytes *and* on everything the token says:
 //! after a fork or from a cloned virtual machine, equal random bytes meet
 //! different contents and give different nonces; equal contents give the same
-//! token, which harms nobody. As long as the random bytes are random, nonces are
-//! too: a pseudo-random mask over random bytes does not make them meet.
+//! token, which is harmless. As long as the random bytes are random, nonces are
+//! too: a pseudo-random mask over random bytes does not make them collide.
 //!
 //! The contents are shrunk first with NH, the universal hash of UMAC and VMAC
 //! (Black, Halevi, Krawczyk, Krovetz, Rogaway, CRYPTO '99) over 64-bit words:

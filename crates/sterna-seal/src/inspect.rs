@@ -17,12 +17,11 @@ use crate::subkeys::Subkeys;
 use crate::v1::{self, Header, Plaintext};
 
 impl Keyring {
-    /// Returns what `token` says and what it is tied to, without checking
-    /// either.
+    /// Returns the contents of `token` and its binding, without checking either.
     ///
-    /// For operators and their tools. A server calls [`open`](Self::open):
-    /// whatever this returns may have expired, be another caller's or have a
-    /// retired key, and must not be acted on.
+    /// For operators and their tools. A server calls [`open`](Self::open): the token
+    /// inspected here may have expired, belong to another caller or have a retired
+    /// key, so a server must not act on it.
     ///
     /// # Errors
     ///
@@ -62,8 +61,8 @@ impl Keyring {
     }
 }
 
-/// What a token says and what it is tied to. Nothing of it has been checked
-/// but that the ring sealed it.
+/// Contents and binding of a token. Nothing has been checked except that a key of
+/// the ring sealed it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Inspection {
@@ -114,8 +113,8 @@ impl Inspection {
         self.binding.target == target.mark()
     }
 
-    /// Whether it was sealed for this very request. One that has the same
-    /// principal and target and is not, has other arguments.
+    /// Returns whether it was sealed for this very request. If principal and target
+    /// are the same and this is `false`, the arguments differ.
     pub fn is_of_request(&self, binding: &Binding) -> bool {
         self.binding == binding.seal(self.keys.binding())
     }

@@ -1,8 +1,8 @@
 //! The two keyed functions that a token needs besides its cipher, made of the
 //! same AES-256-GCM: processors do it in hardware, where many do not hash.
 //!
-//! Neither shows what GCM must not show when an IV comes back: of the one
-//! nobody sees the tag, of the other nobody sees anything.
+//! Neither shows what GCM must not show when an IV repeats: the tag of the first
+//! and the whole output of the second stay inside the server.
 
 use std::fmt;
 use std::hint::black_box;
@@ -25,7 +25,7 @@ impl KeyStream {
     /// The 32 bytes that `input` stands for.
     pub(crate) fn at(&self, input: [u8; IV_LEN]) -> [u8; KEY_LEN] {
         let mut bytes = [0; KEY_LEN];
-        // Zeros become the key stream; nobody reads the tag.
+        // Zeros become the key stream; the tag is not read.
         let _ = cipher::seal(&self.0, input, &[], &mut bytes);
         bytes
     }
@@ -35,8 +35,8 @@ impl KeyStream {
 ///
 /// For any two different messages of at most `n` blocks of sixteen bytes, a
 /// random secret key gives them one sum with a chance of at most
-/// (`n` + 1) · 2⁻¹²⁸. That holds as long as nobody sees a sum: sums stay inside
-/// what is encrypted.
+/// (`n` + 1) · 2⁻¹²⁸. That holds as long as sums stay secret, which they do: they
+/// are only written where they are encrypted.
 pub(crate) struct SecretSum(LessSafeKey);
 
 impl SecretSum {

@@ -127,8 +127,8 @@ impl Keyring {
         found.map(|(key, subkeys)| (key, subkeys))
     }
 
-    /// The keys to open a token of `id` with, and why it is refused whatever
-    /// they say.
+    /// The keys to open a token of `id` with, and the error that refuses it even if
+    /// they open it.
     ///
     /// A token of an unknown or retired key costs the same derivation and the
     /// same pass over its bytes as a forged one, so the time an answer takes
@@ -151,7 +151,7 @@ impl fmt::Debug for Keyring {
     }
 }
 
-/// Why keys cannot form a ring.
+/// The reason keys cannot form a ring.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyringError {
@@ -166,7 +166,7 @@ pub enum KeyringError {
     NeverActive(KeyId),
 }
 
-/// Why a ring cannot be rotated this way.
+/// The reason a ring cannot be rotated this way.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RotateError {
@@ -194,5 +194,5 @@ fn with_subkeys(key: Key) -> (Key, Arc<Subkeys>) {
     (key, subkeys)
 }
 
-/// How far the clocks of two replicas may be apart.
+/// Largest difference allowed between the clocks of two replicas.
 pub(crate) const CLOCK_SKEW: Duration = Duration::from_secs(60);

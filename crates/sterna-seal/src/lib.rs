@@ -1,12 +1,12 @@
-//! State that a client carries and nobody but the server can read, forge, move
-//! or keep.
+//! State that a client carries but cannot read, forge, move or
+//! prolong.
 //!
 //! A server that forgets everything between two requests of one flow gives its
 //! memory to the client, as a token. This crate makes that token: encrypted,
 //! tied to the caller and the request it was made for, valid for a limited
 //! time, sealed with a key that a fleet can rotate without losing one. It does
-//! not know what the payload means, reads no clock and draws no random bytes
-//! but from what it is handed.
+//! not know the meaning of the payload, reads no clock and takes random bytes
+//! only from the source it is given.
 //!
 //! ```
 //! use sterna_seal::{
@@ -14,7 +14,7 @@
 //!     mint_flow_id,
 //! };
 //!
-//! // SingleUseKey, when the server starts.
+//! // Once, when the server starts.
 //! let ring = Keyring::generate(&mut ThreadEntropy)?;
 //! let realm = Realm::new("https://tools.example", None);
 //! let deploy = Target::new("tools/call", "deploy");
@@ -46,7 +46,7 @@
 //! - [`Keyring::seal`] and [`Keyring::open`] are the two verbs;
 //!   [`Keyring::seal_or_spill`] is for state too large to be carried.
 //!
-//! What each check stops, the bytes of a token and how to rotate keys are
+//! The attack that each check stops, the bytes of a token and key rotation are
 //! described in `docs/request-state.md`.
 
 mod entropy;

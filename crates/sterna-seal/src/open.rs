@@ -121,7 +121,7 @@ mod tests {
     use crate::keyed::SecretSum;
 
     #[test]
-    fn nobody_is_not_somebody_even_if_every_digest_collides() {
+    fn an_anonymous_caller_is_not_a_named_one_even_if_every_digest_collides() {
         let realm = Realm::new("", None);
         let target = Target::new("", "");
         let binding = Binding::new(&realm, &Principal::anonymous(), &target, None).unwrap();

@@ -60,7 +60,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// All that a peer is told, whatever the reason.
+    /// The whole text that a peer is told, for every reason.
     pub const WIRE_MESSAGE: &str = "Invalid or expired requestState";
 
     /// The machine-readable form of [`WIRE_MESSAGE`](Self::WIRE_MESSAGE).

@@ -1,4 +1,4 @@
-//! How many bytes a token shows to have.
+//! Padding of tokens, so that their length tells little about the payload.
 
 /// The length that `len` bytes are padded to.
 ///

@@ -162,7 +162,7 @@ impl Keyring {
     }
 }
 
-/// What is to be sealed.
+/// The state to seal and the terms of its token.
 #[derive(Clone, Copy)]
 pub struct SealRequest<'a> {
     pub(crate) flow: Flow,
@@ -253,7 +253,7 @@ impl fmt::Debug for Sealed {
     }
 }
 
-/// Why there is no token.
+/// The reason there is no token.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealError {
@@ -274,7 +274,7 @@ pub enum SealError {
     Spill(#[source] BlobError),
 }
 
-/// What the payload field of a token holds.
+/// Contents of the payload field of a token.
 pub(crate) enum Carried<'a> {
     Inline(&'a [u8]),
     Spilled(&'a [u8]),

@@ -78,7 +78,7 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// Why bytes or text cannot be a secret. Never contains any part of them.
+/// The reason bytes or text cannot be a secret. Never contains any part of them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretError {

@@ -101,7 +101,7 @@ impl SharedKeyring {
     }
 }
 
-/// What a reload has changed.
+/// The difference between the ring before and after a reload.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Reloaded {
@@ -124,10 +124,10 @@ impl Reloaded {
     }
 }
 
-/// Why a key file was not taken over.
+/// The reason a key file was not taken over.
 ///
-/// Its `Debug` says it in words with its cause, because that is what a `main`
-/// prints that returns it.
+/// Its `Debug` prints the message and its cause, because a `main` that returns
+/// the error prints `Debug`.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ReloadError {
@@ -144,7 +144,7 @@ pub enum ReloadError {
     Read {
         /// The key file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The file is not a key file.
@@ -152,7 +152,7 @@ pub enum ReloadError {
     Text {
         /// The key file.
         path: PathBuf,
-        /// Where it is wrong, and how.
+        /// Position and kind of the mistake.
         source: KeyTextError,
     },
 }

@@ -128,7 +128,7 @@ impl Spilled {
         Ok(Payload::new(blob, 1))
     }
 
-    /// What the token carries: the blob's name, its key, the payload's length.
+    /// The part in the token: the blob's name, its key, the payload's length.
     pub(crate) fn to_bytes(&self) -> Zeroizing<[u8; SPILLED_LEN]> {
         let mut bytes = Zeroizing::new([0; SPILLED_LEN]);
         bytes[..DIGEST_LEN].copy_from_slice(&self.digest.0);
@@ -167,7 +167,7 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// What stands in `buffer` from `start` on.
+    /// The bytes of `buffer` from `start` on.
     pub(crate) fn new(buffer: Vec<u8>, start: usize) -> Self {
         debug_assert!(
             start <= buffer.len(),
@@ -211,7 +211,7 @@ const VERSION: u8 = 1;
 
 const SPILLED_LEN: usize = DIGEST_LEN + KEY_LEN + 4;
 
-/// Keeps every length in 32 bits, whatever the budget says.
+/// Keeps every length in 32 bits, for every budget.
 pub(crate) const MAX_SPILL: usize = 1 << 30;
 
 #[cfg(test)]
@@ -227,7 +227,7 @@ mod tests {
     use crate::entropy::ThreadEntropy;
     use crate::secret::SecretKey;
 
-    /// Holds one blob, whatever it is asked for.
+    /// Holds one blob and returns it for every name.
     struct Shelf(Vec<u8>);
 
     impl Spill for Shelf {

@@ -1,4 +1,4 @@
-//! What a secret is turned into before anything is sealed with it.
+//! Keys derived from a secret, one for each use.
 
 use std::fmt;
 use std::hint::black_box;
@@ -48,7 +48,7 @@ impl Subkeys {
         self.token.at(beginning)
     }
 
-    /// What digests the binding of a token.
+    /// Keyed sum that digests the binding of a token.
     pub(crate) fn binding(&self) -> &SecretSum {
         &self.binding
     }

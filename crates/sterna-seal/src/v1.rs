@@ -20,10 +20,10 @@ pub(crate) const PREFIX: &str = "s1.";
 
 pub(crate) const NONCE_AT: usize = HEADER_LEN;
 
-/// Where the ciphertext begins.
+/// Offset of the ciphertext.
 pub(crate) const BODY_AT: usize = NONCE_AT + NONCE_LEN;
 
-/// Where the payload begins.
+/// Offset of the payload.
 pub(crate) const PAYLOAD_AT: usize = BODY_AT + CLAIMS_LEN;
 
 const CLAIMS_LEN: usize = 16 + 4 * TIME_LEN + 2 + 1 + 2 * MARK_LEN + SEAL_LEN + 3;
@@ -74,7 +74,7 @@ impl Header {
         }
     }
 
-    /// What is authenticated beside the ciphertext: the header and the realm.
+    /// The data authenticated beside the ciphertext: the header and the realm.
     pub(crate) fn associated_data(self, realm: &[u8; DIGEST_LEN]) -> [u8; ASSOCIATED_LEN] {
         let mut data = [0; ASSOCIATED_LEN];
         let (header, rest) = data.split_at_mut(HEADER_LEN);
@@ -92,7 +92,7 @@ pub(crate) fn split_nonce(nonce: [u8; NONCE_LEN]) -> ([u8; IV_LEN], [u8; IV_LEN]
     (halves[0], halves[1])
 }
 
-/// What stands before the payload inside a token.
+/// The claims before the payload inside a token.
 pub(crate) struct Plaintext {
     pub(crate) flow: Flow,
     pub(crate) issued_at: UnixMillis,

@@ -124,7 +124,7 @@ pub struct NotAForm {
     pub type_name: &'static str,
     /// The field at fault; `None` if it is the type itself.
     pub field: Option<String>,
-    /// What is wrong, and what to do instead.
+    /// The mistake and its remedy, in words for the person who answered.
     pub reason: String,
 }
 

@@ -14,7 +14,7 @@ use tokio_rustls::TlsAcceptor;
 
 /// Answers every request in the same way until it is told another.
 pub(crate) struct Authority {
-    /// The certificate that whoever trusts it must know.
+    /// The certificate of the authority, in PEM, for clients that trust it.
     pub(crate) pem: String,
     port: u16,
     state: Arc<State>,
@@ -23,7 +23,7 @@ pub(crate) struct Authority {
 
 #[derive(Default)]
 struct State {
-    /// What it answers; `None` is silence.
+    /// The body of every response; `None` leaves requests unanswered.
     answer: Mutex<Option<String>>,
     asked: AtomicUsize,
 }
@@ -68,7 +68,7 @@ impl Authority {
         *self.state.answer.lock().unwrap() = None;
     }
 
-    /// How many requests have come through the handshake.
+    /// Number of requests that came through the handshake.
     pub(crate) fn asked(&self) -> usize {
         self.state.asked.load(Ordering::SeqCst)
     }

@@ -33,29 +33,29 @@ pub(crate) fn canonical(text: &str, mut out: Vec<u8>) -> Result<Vec<u8>, Canonic
     Ok(writer.out)
 }
 
-/// Why a text has no canonical spelling.
+/// The reason a text has no canonical form.
 ///
-/// Positions are bytes from the start; the text itself is never quoted,
-/// because it is somebody's data.
+/// Positions are bytes from the start. The text itself is never quoted, because
+/// it may hold personal data.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CanonicalError {
     /// An object has two members of one name, so readers may differ on it.
     #[error("an object ending at byte {at} has two members of the same name")]
     DuplicateName {
-        /// Where that object ends.
+        /// Position after that object.
         at: usize,
     },
     /// A string names half of a surrogate pair, which is not a character.
     #[error("half of a surrogate pair at byte {at}")]
     LoneSurrogate {
-        /// Where the escape begins.
+        /// Position of the escape.
         at: usize,
     },
     /// A number is too large for a double.
     #[error("a number out of range at byte {at}")]
     NumberRange {
-        /// Where the number begins.
+        /// Position of the number.
         at: usize,
     },
     /// This is not JSON.
@@ -67,7 +67,7 @@ pub enum CanonicalError {
     /// Arrays and objects are nested more than 128 deep.
     #[error("nested too deep at byte {at}")]
     TooDeep {
-        /// Where one level too many begins.
+        /// Position of the first level that is too deep.
         at: usize,
     },
 }

@@ -131,7 +131,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Whether a byte may not stand for itself inside a JSON string.
+/// Returns whether a byte must be escaped inside a JSON string.
 fn needs_escape(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }

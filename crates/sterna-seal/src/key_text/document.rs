@@ -23,13 +23,13 @@ pub(super) struct Field<'a> {
     pub(super) value_at: usize,
 }
 
-/// A name; one with dots between its parts is none that we know.
+/// A name. A dotted name is never one that this format knows.
 pub(super) struct Name<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) at: usize,
 }
 
-/// What a key can have, and everything else.
+/// The values that a key can have, and one variant for all others.
 pub(super) enum Value<'a> {
     Other,
     Text(Cow<'a, str>),
@@ -58,7 +58,7 @@ pub(super) fn tables(text: &str) -> Result<Vec<Table<'_>>, KeyTextError> {
     reader.tables()
 }
 
-/// What is left of a document whose brackets are known to match.
+/// The rest of a document whose brackets are known to match.
 struct Reader<'a> {
     source: Source<'a>,
     events: Peekable<IntoIter<Event>>,

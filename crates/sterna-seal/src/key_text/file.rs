@@ -153,8 +153,8 @@ impl std::fmt::Display for Quoted<'_> {
 }
 
 const HEAD: &str = "\
-# The keys that seal request state. Whoever reads this file can read and forge
-# it: give it to every replica, and to nobody else.
+# The keys that seal request state. Anyone who reads this file can read and forge
+# it: give it to every replica and keep it from everyone else.
 #
 # A key opens tokens from the moment it is here until retire_at. It seals them
 # from activate_at on, unless a later key does. To rotate, add a key that

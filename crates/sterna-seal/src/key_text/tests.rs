@@ -247,8 +247,8 @@ fn a_written_key_file_says_what_it_is() {
     let text = Keyring::new([old, new]).unwrap().to_toml();
     let text = text.as_str().replace(OLD, "OLD").replace(NEW, "NEW");
     expect![[r##"
-        # The keys that seal request state. Whoever reads this file can read and forge
-        # it: give it to every replica, and to nobody else.
+        # The keys that seal request state. Anyone who reads this file can read and forge
+        # it: give it to every replica and keep it from everyone else.
         #
         # A key opens tokens from the moment it is here until retire_at. It seals them
         # from activate_at on, unless a later key does. To rotate, add a key that

@@ -1,4 +1,4 @@
-//! What is the same request, and what is said of one.
+//! Requests that count as the same one, and the texts about them.
 
 use expect_test::expect;
 use sterna_seal::{Principal, Realm, Target};

@@ -1,4 +1,4 @@
-//! How much a client is made to carry.
+//! Limits on the size of the state that a client carries.
 
 use std::cell::Cell;
 
@@ -47,7 +47,7 @@ fn the_refusal_names_what_fills_the_budget() {
 }
 
 #[test]
-fn parts_are_listed_only_when_somebody_has_to_read_them() {
+fn parts_are_listed_only_when_the_operator_has_to_read_them() {
     let asked = Cell::new(0);
     let parts = || {
         asked.set(asked.get() + 1);

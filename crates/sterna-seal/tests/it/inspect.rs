@@ -32,7 +32,7 @@ fn it_tells_what_a_token_is_tied_to() {
 }
 
 #[test]
-fn a_token_of_nobody_is_seen_to_be_nobodys() {
+fn an_anonymous_token_is_seen_to_be_anonymous() {
     let ring = ring("a");
     let request = Request {
         principal: Principal::anonymous(),

@@ -1,4 +1,4 @@
-//! What holds for every payload and every binding.
+//! Properties of every payload and every binding.
 
 use proptest::prelude::*;
 use sterna_seal::{

@@ -1,4 +1,4 @@
-//! What a server and an operator can rely on.
+//! Guarantees for a server and its operator.
 #![cfg(test)]
 
 mod binding;

@@ -1,4 +1,4 @@
-//! What `docs/request-state.md` tells an operator is true.
+//! Checks the statements of `docs/request-state.md` for operators.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Whatever is done to a token, it is refused, and the log can say why.
+//! Every alteration of a token is refused, and the log can say why.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -233,23 +233,23 @@ fn a_token_that_moves_is_refused_with_its_own_reason() {
 }
 
 #[test]
-fn a_token_of_nobody_is_not_a_token_of_somebody() {
+fn an_anonymous_token_is_not_a_token_of_a_named_caller() {
     let ring = ring("a");
-    let nobody = Request {
+    let anonymous = Request {
         principal: Principal::anonymous(),
         ..Request::by_alice()
     };
     let draft = SealRequest::new(flow(), b"state");
     let sealed = ring
-        .seal(&draft, &nobody.binding(), NOW, &mut Counting::default())
+        .seal(&draft, &anonymous.binding(), NOW, &mut Counting::default())
         .unwrap();
-    assert!(ring.open(&sealed.token, &nobody.binding(), NOW).is_ok());
+    assert!(ring.open(&sealed.token, &anonymous.binding(), NOW).is_ok());
     for subject in ["", "alice"] {
-        let somebody = Request {
+        let named = Request {
             principal: Principal::named("", subject),
-            ..nobody
+            ..anonymous
         };
-        let refused = ring.open(&sealed.token, &somebody.binding(), NOW);
+        let refused = ring.open(&sealed.token, &named.binding(), NOW);
         assert_eq!(refused.unwrap_err(), OpenError::OtherPrincipal);
     }
 }
@@ -439,7 +439,7 @@ impl Reasons {
         *self.counts.entry(reason.label()).or_default() += 1;
     }
 
-    /// How often each reason comes up may depend on the token's characters.
+    /// The count of each reason may depend on the token's characters.
     #[track_caller]
     fn check_labels(&self, expected: Expect) {
         let labels: Vec<_> = self.counts.keys().copied().collect();

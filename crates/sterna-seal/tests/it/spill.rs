@@ -104,7 +104,7 @@ fn a_payload_that_does_not_fit_is_carried_by_name_and_key() {
         panic!("the payload is in the token");
     };
     assert_eq!(spilled.payload_len(), payload.len());
-    // Whoever may see a log may not see the key.
+    // A reader of the log must not see the key.
     let (name, len) = (spilled.blob_id(), payload.len());
     let shown = format!("Spilled {{ blob: {name:?}, len: {len}, .. }}");
     assert_eq!(format!("{spilled:?}"), shown);

@@ -33,7 +33,7 @@ pub(crate) fn ring(letters: &str) -> Keyring {
     Keyring::new(letters.chars().map(|letter| Key::new(secret(letter)))).unwrap()
 }
 
-/// Who asks for what, and where; every field can be changed.
+/// A caller, a target and its arguments; every field can be changed.
 #[derive(Clone)]
 pub(crate) struct Request {
     pub(crate) audience: &'static str,
