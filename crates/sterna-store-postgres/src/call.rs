@@ -16,7 +16,7 @@ use crate::session::{Session, random};
 pub(crate) struct Caller {
     pub(crate) pool: Pool,
     pub(crate) schema: Schema,
-    /// How long a try may take once it has a connection.
+    /// Longest duration of one try, once it has a connection.
     pub(crate) limit: Duration,
     pub(crate) attempts: u32,
 }

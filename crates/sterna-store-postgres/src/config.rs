@@ -1,4 +1,4 @@
-//! How a store in PostgreSQL behaves.
+//! Settings of a store in PostgreSQL.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -21,28 +21,28 @@ pub struct Config {
     pub(crate) server: tokio_postgres::Config,
     /// The schema that holds the tables.
     pub schema: Schema,
-    /// How many connections to keep at most.
+    /// Largest number of connections.
     ///
     /// Eight: a PostgreSQL server with its usual hundred has room for a dozen
     /// instances.
     pub connections: usize,
-    /// How long a call waits for a free connection.
+    /// Longest wait of a call for a free connection.
     pub wait: Duration,
-    /// How long a call may take once it has a connection. Then the connection
-    /// is thrown away, and with it whatever it was waiting for.
+    /// Longest duration of a call once it has a connection. Then the connection is
+    /// closed, and the statement it was waiting for is abandoned.
     ///
     /// Fifteen seconds: half a lease, so that a worker can still stop in time.
     pub limit: Duration,
-    /// How often a call is tried when the connection is lost or the database
-    /// asks for another try. Every call of a store may be repeated.
+    /// Number of tries of a call when the connection is lost or the database asks for
+    /// another try. Every call of a store may be repeated.
     ///
     /// Six: with the pauses between, about three seconds in all.
     pub attempts: u32,
-    /// Who brings the tables up to date.
+    /// The party that brings the tables up to date.
     pub migrate: Migrate,
-    /// Whether to listen for hints.
+    /// The source of hints.
     pub hints: Hints,
-    /// Whom to trust when the connection is encrypted, as `sslmode` says.
+    /// Authorities to trust when the connection is encrypted, as `sslmode` says.
     pub trust: Trust,
 }
 
@@ -126,23 +126,22 @@ impl fmt::Debug for Schema {
     }
 }
 
-/// Who brings the tables up to date.
+/// The party that brings the tables up to date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Migrate {
-    /// Somebody else, with [`migrate`](crate::migrate()).
+    /// An operator, with [`migrate`](crate::migrate()).
     Never,
-    /// Whoever connects first.
+    /// The first instance that connects.
     OnConnect,
 }
 
-/// Whether to listen for hints that a task was answered or cancelled.
+/// The connection for hints that a task was answered or cancelled.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Hints {
-    /// On a connection of its own to the same server. PgBouncer in transaction
-    /// mode does not pass them on: then this costs a connection and helps
-    /// nobody.
+    /// On a connection of its own to the same server. PgBouncer in transaction mode
+    /// does not pass hints on: then this costs a connection and has no effect.
     Listen,
     /// On a connection of its own to the server behind a pooler.
     ListenAt(Box<Config>),
@@ -150,11 +149,11 @@ pub enum Hints {
     Off,
 }
 
-/// Whom to trust when the connection is encrypted.
+/// Authorities to trust when the connection is encrypted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trust {
-    /// The authorities in this PEM file and nobody else.
+    /// The authorities in this PEM file and no others.
     File(PathBuf),
     /// The authorities that the system trusts.
     System,

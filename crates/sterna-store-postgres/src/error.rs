@@ -1,10 +1,10 @@
-//! What PostgreSQL says, and what an operator can do about it.
+//! PostgreSQL's errors as errors of a store, with a remedy for the operator.
 
 use deadpool_postgres::{PoolError, TimeoutType};
 use sterna_store::{Error, ErrorKind};
 use tokio_postgres::error::SqlState;
 
-/// Why a try failed.
+/// The reason a try failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The database did.
@@ -16,7 +16,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Whether the same call may succeed in a moment.
+    /// Returns whether the same call may succeed in a moment.
     pub(crate) fn is_passing(&self) -> bool {
         match self {
             Self::Database(error) => {
@@ -27,7 +27,7 @@ impl Failure {
         }
     }
 
-    /// Whether the connection is of no more use.
+    /// Returns whether the connection is unusable from here on.
     pub(crate) fn is_fatal(&self) -> bool {
         match self {
             Self::Database(error) => judge(error) == Judgement::Lost,
@@ -58,7 +58,7 @@ impl From<Failure> for Error {
     }
 }
 
-/// What an error of the database means.
+/// The class of a database error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Judgement {
     /// Two transactions got into each other's way.
@@ -151,8 +151,8 @@ fn judge(error: &tokio_postgres::Error) -> Judgement {
     }
 }
 
-/// Whether the two sides did not agree how to talk: TLS wanted and not had, or
-/// a certificate that is not trusted.
+/// Returns whether the two sides could not agree on encryption: TLS was required
+/// and not available, or a certificate is not trusted.
 fn is_about_trust(error: &tokio_postgres::Error) -> bool {
     match io_error(error) {
         Some(error) => error.kind() == std::io::ErrorKind::InvalidData,
@@ -160,7 +160,7 @@ fn is_about_trust(error: &tokio_postgres::Error) -> bool {
     }
 }
 
-/// What went wrong on the line, if it was that.
+/// The I/O error at the root of `error`, if there is one.
 fn io_error(error: &tokio_postgres::Error) -> Option<&std::io::Error> {
     let mut cause: Option<&dyn std::error::Error> = Some(error);
     while let Some(error) = cause {

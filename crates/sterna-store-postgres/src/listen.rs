@@ -82,8 +82,8 @@ async fn listen(
     .await
 }
 
-/// What a notification is about. Its text goes between versions: a task is its
-/// id alone, and whoever knows no blobs takes one for nothing.
+/// The subject of a notification. Its text is read by other versions too: a task
+/// is its id alone, and a version without blobs ignores the others.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Hint {
     Blob(BlobId),

@@ -16,8 +16,7 @@ use crate::statement::Statement;
 /// A connection while it is in use.
 ///
 /// It goes back to the pool when it is [given back](Self::give_back). Dropped
-/// before, in the middle of something, it is closed: nobody knows what it is
-/// waiting for.
+/// before, it is closed, because it may still wait for a response.
 pub(crate) struct Session<'a> {
     connection: Option<Object>,
     schema: &'a Schema,

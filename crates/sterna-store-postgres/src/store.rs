@@ -51,9 +51,10 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// `Unavailable` if the server cannot be reached, `Denied` if it refuses
-    /// us, `Incompatible` if the tables are newer, or older and nobody may
-    /// migrate them. [`Error::code`] names the page that says what to do.
+    /// `Unavailable` if the server cannot be reached, `Denied` if it refuses us,
+    /// `Incompatible` if the tables are newer, or older and
+    /// [`Migrate::Never`](crate::Migrate::Never) is set. [`Error::code`] names the
+    /// page that says what to do.
     pub async fn connect(config: Config) -> Result<Self, Error> {
         let pool = pool(&config)?;
         let wakeups = WakeupSender::default();

@@ -1,4 +1,4 @@
-//! How a store in a file behaves.
+//! Settings of a store in a file.
 
 use std::time::Duration;
 
@@ -6,24 +6,23 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Config {
-    /// How long to wait for another process that writes to the same file.
+    /// Time to wait for another process that writes to the same file.
     ///
     /// Five seconds: longer than any of our transactions, shorter than a
     /// client's patience.
     pub busy: Duration,
-    /// How many calls may wait for the writer. A caller beyond that waits to
-    /// be let in.
+    /// Number of calls that may wait for the writer. Further callers wait for a place
+    /// in the queue.
     ///
     /// A thousand: a second's work on a slow disk.
     pub queue: usize,
-    /// How many calls share one transaction when they come at once.
+    /// Number of simultaneous calls that share one transaction.
     ///
     /// 64: they share the cost of one sync, and none waits for long.
     pub batch: usize,
-    /// How big the file may become. Beyond that, calls that need room fail
-    /// with `Full`.
+    /// Largest size of the file. Beyond it, calls that need room fail with `Full`.
     ///
-    /// Nothing: the disk is the limit.
+    /// `None` by default: the disk is the limit.
     pub bytes: Option<u64>,
 }
 

@@ -1,9 +1,9 @@
-//! What SQLite says, and what an operator can do about it.
+//! SQLite's errors as errors of a store, with a remedy for the operator.
 
 use rusqlite::ErrorCode;
 use sterna_store::{Error, ErrorKind};
 
-/// Says what `error` means for whoever called the store.
+/// Translates `error` for the caller of the store.
 pub(crate) fn explain(error: rusqlite::Error) -> Error {
     let (kind, code, message) = match error.sqlite_error_code() {
         // The locking protocol fails when many processes recover a WAL at once.

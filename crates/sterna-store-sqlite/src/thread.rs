@@ -77,7 +77,7 @@ impl ConnectionHandle {
     }
 }
 
-/// How much a transaction must survive.
+/// The kind of crash that a transaction must survive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Durability {
     /// A crash of the process. After a power cut the last of these may be
@@ -87,7 +87,7 @@ pub(crate) enum Durability {
     Machine,
 }
 
-/// How a thread begins its transactions.
+/// The kind of transaction that a thread begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
@@ -122,7 +122,7 @@ pub(crate) fn start(
             };
             thread.serve(waiting, batch.max(1), &ringing.0);
             drop(connection);
-            // Nobody waits for it when the store was simply dropped.
+            // There is no receiver when the store was simply dropped.
             let _ = closed.send(());
         })?;
     Ok((ConnectionHandle { jobs, room }, heard))
@@ -168,12 +168,12 @@ where
             (Some(Ok(value)), Ok(())) => Ok(value),
             (None, Ok(())) => Err(stopped()),
         };
-        // Nobody listens when the caller has given up.
+        // There is no receiver when the caller has given up.
         let _ = self.tell.send(result);
     }
 }
 
-/// What a thread works with.
+/// The connection of a thread and its settings.
 struct Thread<'a> {
     connection: &'a Connection,
     access: Access,

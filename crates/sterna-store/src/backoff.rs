@@ -1,4 +1,4 @@
-//! How long a worker waits before it looks for work again.
+//! The delays of a worker that finds no work.
 
 use std::time::Duration;
 
@@ -50,8 +50,8 @@ impl Backoff {
 }
 
 impl Default for Backoff {
-    /// From 50 ms, which nobody notices, to 2 s, which is one cheap query per
-    /// idle worker.
+    /// From 50 ms, which a client does not notice, to 2 s, which is one cheap query
+    /// per idle worker.
     fn default() -> Self {
         Self::new(Duration::from_millis(50), Duration::from_secs(2))
     }

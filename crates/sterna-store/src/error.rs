@@ -1,4 +1,4 @@
-//! What can go wrong in a store, and who can do something about it.
+//! The error of a store, with the party that can act on it.
 
 use std::borrow::Cow;
 use std::error::Error as _;
@@ -80,7 +80,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// Who can do something about an [`struct@Error`].
+/// The party that can act on an [`struct@Error`], and the action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -91,8 +91,8 @@ pub enum ErrorKind {
     Corrupt,
     /// An operator grants access: credentials, permissions or a read-only file.
     Denied,
-    /// The worker stops at once and throws its work away: somebody else holds
-    /// the lease or the round.
+    /// The worker stops at once and throws its work away: another worker holds the
+    /// lease or the round.
     Fenced,
     /// An operator makes room: the disk or a configured limit is exhausted.
     Full,
@@ -105,7 +105,7 @@ pub enum ErrorKind {
     Misuse,
     /// The owner of the tasks: too many of them have not ended.
     Quota,
-    /// Nobody: try again in a moment. It may have happened all the same.
+    /// No action is needed: try again in a moment. The call may have taken effect.
     Unavailable,
 }
 

@@ -43,8 +43,8 @@ id! {
 id! {
     /// Tells one attempt to claim an effect or a round from another.
     ///
-    /// Made fresh for every attempt, kept for its repeats: a claim whose
-    /// acknowledgement was lost can be made again by its owner and by nobody else.
+    /// Made fresh for every attempt, kept for its repeats: if the acknowledgement of
+    /// a claim was lost, its owner, and no one else, can make it again.
     Claimant
 }
 

@@ -1,4 +1,4 @@
-//! What a worker and a store say to each other.
+//! Messages between a worker and a store: claims, leases, commits.
 
 use std::time::Duration;
 
@@ -148,7 +148,7 @@ impl Claimed {
     }
 }
 
-/// What a worker writes in one transaction.
+/// The changes that a worker writes in one transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Commit {
@@ -194,7 +194,7 @@ impl Commit {
     }
 }
 
-/// What a worker should know about the task it holds.
+/// The state of a task as its worker must know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskUpdate {
@@ -211,7 +211,7 @@ impl TaskUpdate {
     }
 }
 
-/// How a worker gives a task back that is not finished.
+/// The time at which an unfinished task that its worker gives back is due again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Passivation {
@@ -226,7 +226,7 @@ pub enum Passivation {
     Retry(Duration),
 }
 
-/// What came of giving a task back.
+/// The result of giving a task back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Passivated {

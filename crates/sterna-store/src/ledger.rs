@@ -41,7 +41,7 @@ pub trait Ledger: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `Fenced` if somebody else took the round over: their response counts.
+    /// `Fenced` if another claimant took the round over: its response counts.
     /// `Conflict` if `claimant` stored another response.
     fn complete_round(
         &self,
@@ -105,14 +105,14 @@ impl EffectClaim {
     }
 }
 
-/// What came of claiming an effect.
+/// The result of claiming an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnceClaim {
-    /// Somebody claimed it this long ago and has not said what came of it. It
-    /// may be running, it may have happened, it may not: nobody may run it.
+    /// Another claimant claimed it and has written no result. The effect may be
+    /// running, may have happened or may not have happened: no claimant may run it.
     Ambiguous {
-        /// How long ago.
+        /// Time since the claim.
         age: Duration,
         /// The answers of the claim that won. Empty if a release that kept
         /// none wrote it.
@@ -126,7 +126,7 @@ pub enum OnceClaim {
         /// none wrote it.
         answers: Bytes,
     },
-    /// The caller and nobody else may run it.
+    /// The caller may run it, and is the only one.
     Won,
 }
 
@@ -176,7 +176,7 @@ impl RoundEntry {
     }
 }
 
-/// What came of entering a round.
+/// The result of entering a round.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RoundClaim {

@@ -1,11 +1,12 @@
-//! Where durable work lives: tasks that outlive a request, a ledger that keeps
+//! Storage of durable work: tasks that outlive a request, a ledger that keeps
 //! effects from running twice, and blobs.
 //!
 //! A [`Store`] is the sum of three small traits, each usable alone: [`Tasks`],
 //! [`Ledger`] and [`Blobs`]. It carries bytes and knows nothing of MCP, SQL or
 //! HTTP. [`MemoryStore`] is one, for tests and for a single process; SQLite and
-//! PostgreSQL have crates of their own. Whoever writes another finds the rules
-//! in [`machine`] and the proof in [`contract`], with the feature of that name.
+//! PostgreSQL have crates of their own. The rules for another implementation are
+//! in [`machine`], and its tests are in [`contract`], with the feature of that
+//! name.
 //!
 //! # How a task is worked on
 //!
@@ -14,7 +15,7 @@
 //! [`Fence`], and the store refuses every write under an older one, so a worker
 //! that was stopped for longer than its lease can do no harm when it wakes.
 //!
-//! What a flow has done is a journal of [`Entry`]s. A worker commits an entry
+//! The progress of a flow is a journal of [`Entry`]s. A worker commits an entry
 //! before it acts upon it; one that takes over begins with the same journal.
 //! Questions to the client are asked with [`Tasks::append`] or together with
 //! [`Tasks::passivate`], which gives the task back unless an answer came in the

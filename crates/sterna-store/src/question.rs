@@ -54,7 +54,7 @@ impl Asked {
     }
 }
 
-/// How far a question has come.
+/// The phase of a question, from open to taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(
     clippy::exhaustive_enums,
@@ -107,7 +107,7 @@ impl Answer {
     }
 }
 
-/// What became of a set of answers.
+/// The effect of a set of answers on the questions of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Answered {

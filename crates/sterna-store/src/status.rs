@@ -1,4 +1,4 @@
-//! What a client sees of a task, and what can change it.
+//! The status of a task that a client sees, and its changes.
 
 /// The status of a task.
 ///
@@ -74,7 +74,7 @@ impl Status {
     }
 }
 
-/// What happens to a task.
+/// An event that may change the status of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(
     clippy::exhaustive_enums,

@@ -1,10 +1,10 @@
-//! What becomes of tasks whose time is up.
+//! Removal of tasks that have expired.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 
-/// How to treat tasks whose time is up.
+/// The treatment of tasks that have expired.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sweep {
@@ -28,7 +28,7 @@ impl Sweep {
     }
 }
 
-/// What a sweep did.
+/// The number of rows that a sweep changed and removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Swept {

@@ -19,7 +19,7 @@ pub struct NewTask {
     pub flow: FlowId,
     /// The tool that runs it, so that a worker claims only what it knows.
     pub target: Name,
-    /// Whatever a worker needs to start it.
+    /// Request for the worker that starts the task; the store does not read it.
     pub request: Bytes,
     /// Journal of the flow before it became a task.
     pub journal: Vec<Entry>,
@@ -27,8 +27,8 @@ pub struct NewTask {
     pub ttl: Option<Duration>,
     /// A line for people.
     pub note: Option<Note>,
-    /// How many tasks of its owner may be unfinished, this one included; `None`
-    /// for any number.
+    /// Largest number of unfinished tasks of its owner, this one included; `None` for
+    /// no limit.
     pub quota: Option<u32>,
 }
 
@@ -49,7 +49,7 @@ impl NewTask {
     }
 }
 
-/// What is known of a task without opening it.
+/// Properties of a task that need no journal and no questions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Summary {
@@ -132,7 +132,7 @@ impl Entry {
     }
 }
 
-/// How a task ends.
+/// The ending of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Outcome {

@@ -8,10 +8,10 @@ use crate::{
     Wakeups,
 };
 
-/// Where tasks live.
+/// Storage of tasks.
 ///
 /// The first half serves clients. Each of its methods names the caller, and a
-/// task of somebody else looks to it like one that never was. The second half
+/// task of another owner looks to it like one that never was. The second half
 /// serves workers: [`claim`](Self::claim) gives a lease, and everything under
 /// that lease is refused with [`ErrorKind::Fenced`](crate::ErrorKind::Fenced)
 /// once another worker has taken the task over.
@@ -36,12 +36,12 @@ pub trait Tasks: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `Conflict` if the id belongs to somebody else or its journal has two
-    /// values for one key, `Full` if there is no room, `Quota` if the owner has
-    /// as many unfinished tasks as [`NewTask::quota`] allows.
+    /// `Conflict` if the id belongs to another owner or its journal has two values
+    /// for one key, `Full` if there is no room, `Quota` if the owner has as many
+    /// unfinished tasks as [`NewTask::quota`] allows.
     fn create(&self, task: NewTask) -> BoxFuture<'_, Result<Summary, Error>>;
 
-    /// Shows a task to its owner, and nothing to anybody else.
+    /// Returns a task to its owner, and `None` to other callers.
     fn read(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>>;
 
     /// Lists the caller's tasks, oldest first.

@@ -57,7 +57,7 @@ impl fmt::Debug for Name {
     }
 }
 
-/// Why a text is no [`Name`].
+/// The reason a text is no [`Name`].
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NameError {
@@ -74,8 +74,8 @@ pub enum NameError {
 
 /// A line for people about what a task is doing.
 ///
-/// Whatever it is made of is made to fit: NUL becomes `U+FFFD` and the end of
-/// a text above 4 KiB is cut off.
+/// Every text is made to fit: NUL becomes `U+FFFD` and the end of a text above 4
+/// KiB is cut off.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Note(String);
 

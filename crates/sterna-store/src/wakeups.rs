@@ -30,7 +30,7 @@ impl Wakeups {
     }
 }
 
-/// What a hint says.
+/// The subject of a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wakeup {
@@ -42,7 +42,7 @@ pub enum Wakeup {
     Task(TaskId),
 }
 
-/// Where a store rings; for those who write one.
+/// The sending end of the hints, for authors of stores.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -62,7 +62,7 @@ pub struct WakeupSender {
 }
 
 impl WakeupSender {
-    /// Tells every listener about `task`. Nobody listening is fine.
+    /// Tells every listener about `task`. Does nothing if there are no listeners.
     pub fn send(&self, task: TaskId) {
         self.tell(Wakeup::Task(task));
     }
@@ -73,7 +73,7 @@ impl WakeupSender {
     }
 
     fn tell(&self, wakeup: Wakeup) {
-        // An error means that nobody listens.
+        // An error means that there are no listeners.
         let _ = self.hints.send(wakeup);
     }
 

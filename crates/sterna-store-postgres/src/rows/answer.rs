@@ -61,7 +61,7 @@ fn write<'a>(id: &'a TaskId, answers: &[&'a Answer], before: u32) -> Statement<'
     .with(i64::from(before))
 }
 
-/// Wakes whoever listens, once the transaction is through.
+/// Wakes the listeners once the transaction has committed.
 ///
 /// Only answers and cancels are worth it: PostgreSQL lets one transaction with
 /// a notification commit at a time.

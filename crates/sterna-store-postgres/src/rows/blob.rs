@@ -66,7 +66,7 @@ impl Operation for PostBlob {
     }
 }
 
-/// Whether the value is the one under its id.
+/// Checks that the stored value is the one given.
 fn put(rows: &[Row]) -> Result<(), Failure> {
     if rows.is_empty() {
         return Err(Error::new(ErrorKind::Conflict, "the blob id is taken").into());

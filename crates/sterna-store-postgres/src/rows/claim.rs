@@ -253,7 +253,7 @@ fn of_tasks<'a>(sql: &'static str, ids: &'a [TaskId]) -> Statement<'a> {
     Statement::new(sql).with(ids)
 }
 
-/// What [`take`] and the statements after it brought, task by task.
+/// The rows of [`take`] and the statements after it, by task.
 struct Parts {
     requests: ByTask<Bytes>,
     journals: ByTask<Entry>,
@@ -290,7 +290,7 @@ impl Parts {
     }
 }
 
-/// What belongs to each task, or why that of one cannot be read.
+/// The rows of each task, or the error of reading them.
 type ByTask<T> = BTreeMap<TaskId, Result<Vec<T>, Error>>;
 
 fn part<T>(parts: &mut ByTask<T>, id: TaskId) -> Result<Vec<T>, Error> {

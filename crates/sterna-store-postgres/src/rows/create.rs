@@ -40,7 +40,7 @@ impl Operation for NewTask {
     }
 }
 
-/// Whether the owner of `task` has `quota` unfinished tasks.
+/// Returns whether the owner of `task` has `quota` unfinished tasks.
 async fn has(session: &Session<'_>, task: &NewTask, quota: u32) -> Result<bool, Failure> {
     let statement = Statement::new(
         "SELECT count(*) AS found FROM (

@@ -11,7 +11,7 @@ use crate::statement::Statement;
 /// A row that was set aside, so that the others can be worked on.
 #[derive(Debug)]
 pub(crate) struct Damage {
-    /// The id of the task, whatever it is.
+    /// The bytes in the column for the task's id, valid or not.
     id: Vec<u8>,
     what: Error,
 }

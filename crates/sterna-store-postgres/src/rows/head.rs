@@ -19,7 +19,7 @@ pub(super) struct Head {
     pub(super) updated_at: UnixMillis,
     pub(super) expires_at: Option<UnixMillis>,
     pub(super) control: Control,
-    /// How many answers have come.
+    /// Number of answers that have come.
     pub(super) heard: u32,
     pub(super) now: UnixMillis,
 }

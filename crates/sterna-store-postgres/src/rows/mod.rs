@@ -22,10 +22,10 @@ use crate::session::Session;
 
 /// A call that can be tried more than once.
 pub(crate) trait Operation: Send + Sync {
-    /// What comes of it.
+    /// The result of the operation.
     type Output: Send + 'static;
 
-    /// How long one try may take, if calls usually may take `limit`.
+    /// Longest duration of one try, if the usual one is `limit`.
     fn limit(&self, limit: Duration) -> Duration {
         limit
     }

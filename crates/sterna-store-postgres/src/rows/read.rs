@@ -1,4 +1,4 @@
-//! What a client may know.
+//! Tasks as a client may see them.
 
 use sterna_store::{
     Error, Listing, Outcome, Owner, Page, Status, Summary, Task, TaskId, UnixMillis,

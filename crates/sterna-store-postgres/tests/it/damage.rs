@@ -11,8 +11,8 @@ use crate::server::{Server, store};
 
 const OWNER: Owner = Owner::from_digest([1; 32]);
 
-/// What is done to the second of three tasks, whose id is `ID`, in the schema
-/// `S`.
+/// Statements that damage the second of three tasks, whose id is `ID`, in the
+/// schema `S`.
 const DAMAGES: [(&str, &str); 9] = [
     ("no payload", "DELETE FROM S.payload WHERE task = ID"),
     ("status", "UPDATE S.task SET status = 'lost' WHERE id = ID"),

@@ -1,4 +1,4 @@
-//! What a lost connection, a slow server and a full pool do.
+//! The effects of a lost connection, a slow server and a full pool.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ async fn a_call_survives_the_death_of_its_connection() {
     for _ in 0..5 {
         put(&store).await.unwrap();
         let killed = terminate(&client, &config.schema).await;
-        assert!(killed > 0, "there was nobody to kill");
+        assert!(killed > 0, "no connection to kill");
         assert_eq!(store.blob(ID).await.unwrap().as_deref(), Some(&b"kept"[..]));
     }
     server.drop_schema(&config.schema).await;
@@ -42,7 +42,7 @@ async fn a_call_survives_the_death_of_its_connection_in_the_middle() {
     let mut calls = JoinSet::new();
     let calling = Arc::clone(&store);
     calls.spawn(async move { put(&calling).await });
-    lock.wait_for_somebody().await;
+    lock.wait_for_a_client().await;
     terminate(&lock.client, &config.schema).await;
     lock.release().await;
     calls.join_next().await.unwrap().unwrap().unwrap();
@@ -62,7 +62,7 @@ async fn a_call_that_is_dropped_leaves_nothing_open() {
     let mut calls = JoinSet::new();
     let calling = Arc::clone(&store);
     calls.spawn(async move { put(&calling).await });
-    lock.wait_for_somebody().await;
+    lock.wait_for_a_client().await;
     calls.shutdown().await;
     lock.release().await;
     put(&store).await.unwrap();
@@ -109,7 +109,7 @@ async fn a_full_pool_says_so() {
     let mut calls = JoinSet::new();
     let calling = Arc::clone(&store);
     calls.spawn(async move { put(&calling).await });
-    lock.wait_for_somebody().await;
+    lock.wait_for_a_client().await;
     check(put(&store).await, ErrorKind::Unavailable, "MR0708");
     lock.release().await;
     calls.join_next().await.unwrap().unwrap().unwrap();
@@ -118,7 +118,7 @@ async fn a_full_pool_says_so() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_unavailable() {
-    let mut config = Config::new("postgres://nobody@127.0.0.1:1/none").unwrap();
+    let mut config = Config::new("postgres://user@127.0.0.1:1/none").unwrap();
     config.attempts = 2;
     config.hints = Hints::Off;
     let refused = PostgresStore::connect(config).await.map(drop);
@@ -152,7 +152,7 @@ async fn encryption_that_the_server_does_not_have_is_no_accident() {
 
 #[tokio::test]
 async fn a_file_without_certificates_is_named() {
-    let mut config = Config::new("postgres://nobody@127.0.0.1:1/none?sslmode=require").unwrap();
+    let mut config = Config::new("postgres://user@127.0.0.1:1/none?sslmode=require").unwrap();
     config.trust = Trust::File("/no/such/authority.pem".into());
     let refused = PostgresStore::connect(config).await.map(drop);
     let error = check(refused, ErrorKind::Denied, "MR0705");
@@ -192,7 +192,7 @@ impl Lock {
     }
 
     /// Returns when a call of the store waits for the lock.
-    async fn wait_for_somebody(&self) {
+    async fn wait_for_a_client(&self) {
         let waiting = "SELECT 1 FROM pg_stat_activity
                        WHERE application_name = $1 AND wait_event_type = 'Lock'";
         loop {

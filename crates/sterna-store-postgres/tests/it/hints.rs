@@ -74,8 +74,8 @@ async fn an_instance_that_does_not_listen_works_all_the_same() {
     server.drop_schema(&config.schema).await;
 }
 
-/// Insists that `there` hears of what happens `here`. A hint may be missed
-/// while nobody listens, so it is given until it is heard.
+/// Checks that `there` hears of changes made `here`. A hint is missed while the
+/// listener is not connected, so it is sent until it is heard.
 async fn hears(there: &PostgresStore, here: &PostgresStore) {
     let mut wakeups = there.wakeups();
     for number in 0..200 {

@@ -2,7 +2,7 @@
 //!
 //! It does what PgBouncer does: a client has a connection to the server only
 //! from the beginning of a transaction to its end, and gets another one next
-//! time. Whatever a client leaves in a session, somebody else finds.
+//! time. State that a client leaves in a session is found by the next client.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -179,7 +179,7 @@ async fn transaction(
     }
 }
 
-/// How many times the server says that it is ready after `message`.
+/// Number of times that the server says it is ready after `message`.
 fn expects_ready(message: &[u8]) -> u32 {
     u32::from(matches!(message[0], b'Q' | b'S'))
 }

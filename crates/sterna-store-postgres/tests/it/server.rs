@@ -58,7 +58,7 @@ impl Server {
         })
     }
 
-    /// Settings for a schema that nobody has used.
+    /// Settings for a schema that is unused.
     ///
     /// Its connections bear the name of the schema, so that a test can find
     /// them.

@@ -47,7 +47,7 @@ pub(crate) fn create(
     Ok(head.summary())
 }
 
-/// How many tasks of `owner` have not ended, counted up to `most`.
+/// Number of tasks of `owner` that have not ended, counted up to `most`.
 fn unfinished(connection: &Connection, owner: Owner, most: u32) -> Result<u32, Error> {
     connection
         .prepare_cached(

@@ -9,7 +9,7 @@ use crate::error::explain;
 
 /// A row that was set aside, so that the others can be worked on.
 pub(crate) struct Damage {
-    /// The id of the task, whatever it is.
+    /// The bytes in the column for the task's id, valid or not.
     id: Vec<u8>,
     what: Error,
 }

@@ -18,9 +18,9 @@ pub(super) struct Head {
     pub(super) updated_at: UnixMillis,
     pub(super) expires_at: Option<UnixMillis>,
     pub(super) control: Control,
-    /// Who holds it, for an operator.
+    /// The worker that holds it, for an operator.
     pub(super) worker: Option<String>,
-    /// How many answers have come.
+    /// Number of answers that have come.
     pub(super) heard: u32,
 }
 

@@ -52,7 +52,7 @@ pub(super) fn news(connection: &Connection, head: &Head) -> Result<TaskUpdate, E
     Ok(TaskUpdate::new(head.control.status, answers))
 }
 
-/// What `sql` finds about the task `id`.
+/// The rows that `sql` finds for the task `id`.
 pub(super) fn select<T>(
     connection: &Connection,
     sql: &str,

@@ -1,4 +1,4 @@
-//! What a client may know.
+//! Tasks as a client may see them.
 
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use sterna_store::{

@@ -1,4 +1,4 @@
-//! What happens when the clock of the machine is set.
+//! The effects of setting the machine's clock.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -61,7 +61,8 @@ async fn a_clock_that_is_set_forward_takes_no_task_from_a_worker_that_lives() {
     machine.set_forward(STEP);
     assert_eq!(theirs.claim(worker()).await.unwrap(), []);
     assert_eq!(ours.claim(worker()).await.unwrap(), []);
-    // The worker renews three times in a lease, whatever the clock says.
+    // The worker renews three times in a lease; the machine's clock has no effect on
+    // that.
     for _ in 0..6 {
         ours.renew(lease, LEASE).await.unwrap();
         machine.pass(LEASE / 3);
@@ -90,7 +91,7 @@ async fn a_dead_worker_loses_its_task_also_when_the_clock_was_set_forward() {
 }
 
 #[tokio::test]
-async fn a_clock_that_is_set_forward_lets_nobody_answer_a_round_that_is_being_answered() {
+async fn a_clock_that_is_set_forward_gives_no_other_claimant_a_round_that_is_being_answered() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.db");
     let machine = Machine::default();

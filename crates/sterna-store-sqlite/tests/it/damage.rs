@@ -10,7 +10,7 @@ use sterna_store_sqlite::{Config, SqliteStore};
 
 const OWNER: Owner = Owner::from_digest([1; 32]);
 
-/// What is done to the second of three tasks, whose id is `:id`.
+/// Statements that damage the second of three tasks, whose id is `:id`.
 const DAMAGES: [(&str, &str); 9] = [
     ("no payload", "DELETE FROM sterna_payload WHERE task = :id"),
     (

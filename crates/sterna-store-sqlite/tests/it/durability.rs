@@ -1,4 +1,4 @@
-//! What was acknowledged is there after a crash.
+//! Acknowledged writes are there after a crash.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -84,7 +84,7 @@ async fn check(store: &SqliteStore, line: &str) {
     }
 }
 
-/// The journal of `id`, which nobody holds any more or soon will not.
+/// The journal of `id`, whose lease has ended or soon will.
 async fn reclaim(store: &SqliteStore, id: TaskId) -> Vec<Entry> {
     // The victim's leases are short, and claiming hands out every task that
     // is due; those that are not asked for are handed back.
@@ -111,7 +111,7 @@ async fn reclaim(store: &SqliteStore, id: TaskId) -> Vec<Entry> {
 
 #[tokio::test]
 async fn a_victim_works_until_it_is_killed() {
-    // Without somebody to kill it there is nothing to do.
+    // Without a parent process that kills it there is nothing to do.
     let Some(path) = std::env::var_os(VICTIM) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! What a broken disk, file or neighbour does.
+//! The effects of a broken disk, a broken file or another process.
 
 use std::fs;
 use std::time::Duration;

@@ -13,7 +13,7 @@ cases! { dyn Store:
     random_histories_go_as_they_go_in_memory,
 }
 
-/// How many operations a history has, and how many histories there are.
+/// Number of operations in a history, and number of histories.
 const LENGTH: usize = 250;
 const HISTORIES: u64 = 8;
 

@@ -66,7 +66,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether none is broken.
+    /// Returns whether the store kept every case.
     pub fn is_kept(&self) -> bool {
         self.broken.is_empty()
     }
@@ -97,7 +97,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Where and how a store broke the contract.
+/// A broken rule of the contract, with the line of the case that found it.
 #[derive(Debug, ThisError)]
 #[error("{message} ({at})")]
 pub struct Broken {

@@ -175,7 +175,7 @@ async fn poll_once(
     .await
 }
 
-/// Insists that a call ends before anybody gives up on it.
+/// Fails if a call takes more than five seconds.
 async fn soon<T>(call: BoxFuture<'_, Result<T, Error>>) -> Result<T, Broken> {
     let ended = timeout(Duration::from_secs(5), call).await;
     let ended = ended.map_err(|_| Broken::new("a call waits for one that is not polled"))?;

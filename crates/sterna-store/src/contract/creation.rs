@@ -12,7 +12,7 @@ cases! { dyn Tasks:
     a_created_task_waits_for_a_worker,
     creating_a_task_again_changes_nothing,
     a_task_created_twice_at_once_exists_once,
-    a_task_id_belongs_to_whoever_used_it_first,
+    a_task_id_belongs_to_the_owner_who_used_it_first,
     a_task_may_bring_its_journal_along,
     a_journal_that_contradicts_itself_is_refused,
     a_list_goes_on_where_it_stopped,
@@ -69,7 +69,7 @@ async fn a_task_created_twice_at_once_exists_once(
     same(store.list(CALLER, Page::first(10)).await?.tasks.len(), 1)
 }
 
-async fn a_task_id_belongs_to_whoever_used_it_first(
+async fn a_task_id_belongs_to_the_owner_who_used_it_first(
     subject: Subject<dyn Tasks>,
 ) -> Result<(), Broken> {
     subject.store().create(new_task(1)).await?;

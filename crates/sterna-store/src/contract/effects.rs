@@ -38,7 +38,7 @@ async fn an_effect_is_claimed_once_under_concurrency(
                 OnceClaim::Won => won += 1,
                 OnceClaim::Ambiguous { .. } => {}
                 other @ OnceClaim::Settled { .. } => {
-                    return Err(Broken::new(format!("nobody settled it, got {other:?}")));
+                    return Err(Broken::new(format!("settled without a result: {other:?}")));
                 }
             }
         }

@@ -13,13 +13,13 @@ use crate::{
 cases! { dyn Tasks:
     every_outcome_can_be_read,
     a_task_may_end_with_a_question_open,
-    a_task_nobody_began_is_cancelled_without_a_worker,
-    a_task_with_a_journal_is_undone_even_if_nobody_began_it,
+    a_task_that_has_not_begun_is_cancelled_without_a_worker,
+    a_task_with_a_journal_is_undone_even_if_it_has_not_begun,
     a_resting_task_that_is_cancelled_goes_to_a_worker_once_more,
     a_task_that_was_begun_is_undone_even_without_a_journal,
     a_held_task_that_is_cancelled_stays_with_its_worker,
     a_cancelled_task_does_not_rest,
-    a_cancelled_task_asks_nobody,
+    a_cancelled_task_asks_no_questions,
     a_cancelled_task_keeps_what_its_undoing_did,
     a_crash_while_undoing_is_taken_over,
     a_late_result_does_not_bring_a_cancelled_task_back,
@@ -65,7 +65,7 @@ async fn a_task_may_end_with_a_question_open(subject: Subject<dyn Tasks>) -> Res
     subject.idle().await
 }
 
-async fn a_task_nobody_began_is_cancelled_without_a_worker(
+async fn a_task_that_has_not_begun_is_cancelled_without_a_worker(
     subject: Subject<dyn Tasks>,
 ) -> Result<(), Broken> {
     subject.store().create(new_task(1)).await?;
@@ -79,7 +79,7 @@ async fn a_task_nobody_began_is_cancelled_without_a_worker(
     subject.idle().await
 }
 
-async fn a_task_with_a_journal_is_undone_even_if_nobody_began_it(
+async fn a_task_with_a_journal_is_undone_even_if_it_has_not_begun(
     subject: Subject<dyn Tasks>,
 ) -> Result<(), Broken> {
     let mut new = new_task(1);
@@ -167,7 +167,7 @@ async fn a_cancelled_task_does_not_rest(subject: Subject<dyn Tasks>) -> Result<(
     Ok(())
 }
 
-async fn a_cancelled_task_asks_nobody(subject: Subject<dyn Tasks>) -> Result<(), Broken> {
+async fn a_cancelled_task_asks_no_questions(subject: Subject<dyn Tasks>) -> Result<(), Broken> {
     let lease = subject.held(1).await?;
     let store = subject.store();
     store

@@ -37,7 +37,7 @@ async fn a_task_whose_time_is_up_fails(subject: Subject<dyn Tasks>) -> Result<()
     let task = subject.seen(1).await?;
     same(task.summary.status, Status::Failed)?;
     same(task.outcome, Some(Outcome::Failed(bytes("too late"))))?;
-    // Nobody had begun it: there is nothing to undo.
+    // No worker had begun it: there is nothing to undo.
     subject.idle().await
 }
 

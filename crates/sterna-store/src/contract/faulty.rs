@@ -1,5 +1,4 @@
-//! Stores with one fault each: whoever tests with a store can see whether the
-//! test would notice.
+//! Stores with one fault each, to prove that a test notices the fault.
 
 use std::fmt;
 use std::sync::Arc;
@@ -42,13 +41,13 @@ pub enum Fault {
     KeepsBlobsForever,
     /// A list holds tasks of others.
     ListsEverything,
-    /// Every third call that answers brings an answer nobody gave.
+    /// Every third call that answers brings an answer that the client did not give.
     MixesAnswersUp,
-    /// An effect in doubt may be run by whoever asks.
+    /// An effect in doubt may be run by every claimant that asks.
     RunsEffectsTwice,
-    /// A round may be answered by whoever asks.
+    /// A round may be answered by every claimant that asks.
     RunsRoundsTwice,
-    /// Whoever knows its id sees a task.
+    /// Every caller that knows its id sees a task.
     ShowsForeignTasks,
     /// Every third commit of progress is acknowledged and thrown away.
     SkipsCommits,
@@ -95,12 +94,13 @@ impl Faulty {
         self.fault == Some(fault)
     }
 
-    /// Whether a fault shows that does so every third time.
+    /// Counts a call; returns whether it is the third one in a store that has
+    /// `fault`.
     fn strikes(&self, fault: Fault) -> bool {
         self.has(fault) && self.calls.fetch_add(1, Ordering::Relaxed) % 3 == 2
     }
 
-    /// Who a caller is taken for.
+    /// The owner for which the store takes a caller.
     fn taken_for(&self, caller: Owner) -> Owner {
         if self.has(Fault::ShowsForeignTasks) {
             Owner::from_digest([0xca; 32])
@@ -109,7 +109,7 @@ impl Faulty {
         }
     }
 
-    /// How long a blob is kept that was given `ttl`.
+    /// Lifetime of a blob that was given `ttl`.
     fn kept_for(&self, ttl: Duration) -> Duration {
         let factor = if self.has(Fault::KeepsBlobsForever) {
             1000
@@ -119,7 +119,7 @@ impl Faulty {
         ttl * factor
     }
 
-    /// How long a lease lasts that was asked for with `length`.
+    /// Duration of a lease that was asked for with `length`.
     fn granted(&self, length: Duration) -> Duration {
         let divisor = if self.has(Fault::EndsLeasesEarly) {
             10

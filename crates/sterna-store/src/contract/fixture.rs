@@ -1,4 +1,4 @@
-//! What the cases are made of.
+//! Values and assertions that the cases share.
 
 use std::future::poll_fn;
 use std::task::Poll;

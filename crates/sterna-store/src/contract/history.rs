@@ -1,4 +1,4 @@
-//! What can be done to a store, and what comes of it.
+//! Random operations on a store, and their observable results.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(super) enum Operation {
     Sweep,
 }
 
-/// What came of it, without the times, which differ between clocks.
+/// Result of an operation, without its times, which differ between clocks.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Observed(String);
 

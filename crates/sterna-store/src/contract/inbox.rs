@@ -13,7 +13,7 @@ cases! { dyn Tasks:
     answers_come_in_the_order_they_were_given,
     only_the_first_answer_counts,
     concurrent_answers_count_once,
-    keys_nobody_asked_are_ignored,
+    keys_that_were_not_asked_are_ignored,
     an_answer_outlives_the_worker_that_read_it,
     a_taken_answer_is_not_handed_out_again,
     only_an_answer_can_be_taken,
@@ -169,7 +169,7 @@ async fn concurrent_answers_count_once(subject: Subject<dyn Tasks>) -> Result<()
     same(subject.claimed(1).await?.answers.len(), 1)
 }
 
-async fn keys_nobody_asked_are_ignored(subject: Subject<dyn Tasks>) -> Result<(), Broken> {
+async fn keys_that_were_not_asked_are_ignored(subject: Subject<dyn Tasks>) -> Result<(), Broken> {
     resting(&subject, 1, &["go"]).await?;
     let store = subject.store();
     let unknown = vec![

@@ -1,4 +1,4 @@
-//! What is done stays done.
+//! Cases about the journal: committed entries stay.
 
 use std::time::Duration;
 
@@ -125,8 +125,8 @@ async fn what_a_client_can_see_change_is_dated(subject: Subject<dyn Tasks>) -> R
     same(age(&subject.seen(1).await?.summary) < MINUTE * 6, true)
 }
 
-/// How long a task had lived when it last changed. The times themselves move
-/// when a database is made to believe that time has passed.
+/// Age of a task at its last change. The times themselves move when a database is
+/// made to believe that time has passed.
 fn age(summary: &Summary) -> Duration {
     summary.updated_at - summary.created_at
 }

@@ -1,4 +1,4 @@
-//! The contract that every store keeps, as cases that anybody can run.
+//! The contract that every store keeps, as cases to run on any store.
 //!
 //! Give [`store`] a way to make an empty store and a way to move its time. A
 //! case never waits for time to pass: a store in memory moves its clock, a
@@ -30,8 +30,7 @@
 //! ```
 //!
 //! A ledger or a blob store alone is checked with [`ledger`] or [`blobs`].
-//! [`Faulty`] is the other way round: a store with a fault, for tests that must
-//! notice it.
+//! [`Faulty`] is a store with a known fault, for tests that must notice it.
 
 mod access;
 mod agreement;

@@ -1,4 +1,4 @@
-//! What a commit changes, and what it may not.
+//! The rules for a commit: the changes it makes and those it may not make.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::Control;
 use super::questions::reask;
 use crate::{Asked, Commit, Entry, Error, ErrorKind, Fence, Name, Phase, Question};
 
-/// What a store already holds of a task.
+/// The part of a task that a store holds and a commit depends on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Known {
@@ -19,7 +19,7 @@ pub struct Known {
     pub asked: Vec<Asked>,
 }
 
-/// What a store has to write.
+/// The rows that a store has to write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Changes<'a> {
@@ -36,14 +36,14 @@ pub struct Changes<'a> {
 }
 
 impl Known {
-    /// What is known: `values` and `asked`.
+    /// Knows the journal's `values` and the questions `asked`.
     pub fn new(values: BTreeMap<Name, Bytes>, asked: Vec<Asked>) -> Self {
         Self { values, asked }
     }
 }
 
 impl Changes<'_> {
-    /// Whether a client can see a difference.
+    /// Returns whether a client can see a difference.
     pub fn are_visible(&self) -> bool {
         !(self.ask.is_empty() && self.reopen.is_empty() && self.withdraw.is_empty())
     }
@@ -78,7 +78,7 @@ impl Control {
                 changes.take.push(key);
             }
         }
-        // A task that has ended asks nobody.
+        // A task that has ended asks no questions.
         if let Some(open) = &commit.open
             && !self.status.is_final()
         {

@@ -1,4 +1,4 @@
-//! Who may do what to a task, and when.
+//! The rules for a task: which operation is allowed to whom, and when.
 
 use std::time::Duration;
 
@@ -25,11 +25,11 @@ use crate::{Error, ErrorKind, Event, Fence, Passivation, Status, UnixMillis};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Control {
-    /// What the client sees.
+    /// The status that the client sees.
     pub status: Status,
     /// The number of the latest claim.
     pub fence: Fence,
-    /// Whether that claim's lease has not been given back.
+    /// `true` until that claim's lease is given back.
     pub held: bool,
     /// When a worker may claim the task: the end of a lease that is held, a
     /// timer, or nothing while only an answer can wake it.
@@ -59,12 +59,12 @@ impl Control {
         }
     }
 
-    /// Whether a worker may claim the task.
+    /// Returns whether a worker may claim the task.
     pub fn is_due(&self, now: UnixMillis) -> bool {
         self.due_at.is_some_and(|due| due <= now)
     }
 
-    /// Whether the task has come to an end and nothing is left to undo.
+    /// Returns whether the task has ended and nothing is left to undo.
     pub fn is_done(&self) -> bool {
         self.status.is_final() && self.due_at.is_none()
     }
@@ -82,7 +82,7 @@ impl Control {
 
     /// Makes sure that the claim number `fence` still holds the task.
     ///
-    /// A lease that has run out holds until somebody takes the task over.
+    /// A lease that has run out holds until another worker takes the task over.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Who runs an effect, who answers a round.
+//! The rules for effects and rounds: which claimant may run or answer them.
 
 use bytes::Bytes;
 
@@ -6,19 +6,19 @@ use crate::{
     Claimant, EffectClaim, Error, ErrorKind, OnceClaim, RoundClaim, RoundEntry, UnixMillis,
 };
 
-/// An effect that somebody claimed.
+/// An effect that a claimant has claimed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct EffectRecord {
-    /// Who.
+    /// The claimant.
     pub claimant: Claimant,
-    /// When.
+    /// Time of the claim.
     pub claimed_at: UnixMillis,
-    /// When it is forgotten.
+    /// Time at which it is forgotten.
     pub expires_at: UnixMillis,
     /// The answers that led to it. Empty if a release that kept none wrote it.
     pub answers: Bytes,
-    /// What came of it, once that is known.
+    /// The result, once it is known.
     pub result: Option<Bytes>,
 }
 
@@ -34,7 +34,7 @@ impl EffectRecord {
         }
     }
 
-    /// What another claim gets, or nothing if this record has expired and the
+    /// The result of another claim. `None` if this record has expired, so that the
     /// claim wins.
     pub fn claim(&self, claimant: Claimant, now: UnixMillis) -> Option<OnceClaim> {
         if self.expires_at <= now {
@@ -53,11 +53,11 @@ impl EffectRecord {
         })
     }
 
-    /// Whether `result` has to be written.
+    /// Returns whether `result` has to be written.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Fenced`] if the claim is somebody else's,
+    /// [`ErrorKind::Fenced`] if another claimant holds the claim,
     /// [`ErrorKind::Conflict`] if another result was written.
     pub fn settle(
         &self,
@@ -70,19 +70,19 @@ impl EffectRecord {
     }
 }
 
-/// A round that somebody entered.
+/// A round that a claimant has entered.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct RoundRecord {
-    /// What makes a retry the same.
+    /// Digest of the answers and the request: equal for repeats of one retry.
     pub digest: [u8; 32],
-    /// Who answers it.
+    /// The claimant that answers it.
     pub claimant: Claimant,
-    /// Since when.
+    /// Time of the first entry.
     pub entered_at: UnixMillis,
-    /// When another may take over.
+    /// Time at which another claimant may take over.
     pub lease_until: UnixMillis,
-    /// When it is forgotten.
+    /// Time at which it is forgotten.
     pub expires_at: UnixMillis,
     /// The response, once there is one.
     pub response: Option<Bytes>,
@@ -101,8 +101,8 @@ impl RoundRecord {
         }
     }
 
-    /// What another arrival gets. If it is [`RoundClaim::Yours`], this record is
-    /// to be written anew.
+    /// The result of another arrival. On [`RoundClaim::Yours`] the record has changed
+    /// and must be written.
     pub fn enter(&mut self, entry: &RoundEntry, now: UnixMillis) -> RoundClaim {
         if self.expires_at <= now {
             *self = Self::entered(entry, now);
@@ -127,11 +127,11 @@ impl RoundRecord {
         }
     }
 
-    /// Whether `response` has to be written.
+    /// Returns whether `response` has to be written.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Fenced`] if somebody else answers the round,
+    /// [`ErrorKind::Fenced`] if another claimant answers the round,
     /// [`ErrorKind::Conflict`] if another response was written.
     pub fn leave(
         &self,
@@ -149,7 +149,7 @@ impl RoundRecord {
 pub fn not_yours() -> Error {
     Error::new(
         ErrorKind::Fenced,
-        "the claim is somebody else's or has expired",
+        "another claimant holds the claim, or it has expired",
     )
 }
 

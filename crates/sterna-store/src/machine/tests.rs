@@ -103,7 +103,7 @@ fn a_cancel_sends_a_task_to_a_worker_once_more() {
 }
 
 #[test]
-fn a_task_nobody_began_is_simply_over() {
+fn a_task_that_has_not_begun_is_simply_over() {
     check(
         "cancel; cancel; finish",
         expect![[r#"

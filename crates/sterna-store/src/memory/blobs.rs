@@ -1,4 +1,4 @@
-//! What happens to blobs.
+//! Blobs of the store in memory.
 
 use std::time::Duration;
 

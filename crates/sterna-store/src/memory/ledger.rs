@@ -1,4 +1,4 @@
-//! What happens to effects and rounds.
+//! Effects and rounds of the store in memory.
 
 use bytes::Bytes;
 

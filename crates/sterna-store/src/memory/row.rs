@@ -23,7 +23,7 @@ pub(super) struct Row {
     flow: FlowId,
     request: Bytes,
     questions: Vec<Posed>,
-    /// How many answers have come.
+    /// Number of answers that have come.
     heard: u32,
     /// Bytes that were taken for it.
     pub(super) cost: usize,

@@ -1,4 +1,4 @@
-//! What happens to tasks.
+//! Tasks of the store in memory.
 
 use std::ops::Bound;
 use std::time::Duration;
@@ -206,7 +206,7 @@ impl State {
         Swept::new(count(expired), count(over))
     }
 
-    /// How many tasks of `owner` have not ended.
+    /// Number of tasks of `owner` that have not ended.
     fn unfinished(&self, owner: Owner) -> u32 {
         let first = (owner, UnixMillis::MIN, TaskId::from_bytes([0; 16]));
         let owned = self.owned.range(first..);

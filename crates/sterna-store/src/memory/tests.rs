@@ -156,7 +156,7 @@ async fn rings_for_what_is_posted(store: &dyn Store) {
     let hour = Duration::from_secs(3600);
     store.put_blob(id(1), "a".into(), hour).await.unwrap();
     store.post_blob(id(2), "b".into(), hour).await.unwrap();
-    // Nobody waits for a ring that was lost.
+    // A sender that was dropped wakes no listener.
     let rung = tokio::select! {
         biased;
         rung = wakeups.next() => Some(rung),

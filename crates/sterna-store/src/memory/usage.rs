@@ -1,8 +1,8 @@
-//! How much a store in memory may hold.
+//! Limits on the contents of a store in memory.
 
 use crate::{Error, ErrorKind};
 
-/// What a [`MemoryStore`](crate::MemoryStore) may hold.
+/// The limits of a [`MemoryStore`](crate::MemoryStore).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct MemoryLimits {
@@ -61,5 +61,5 @@ pub(super) fn full(what: &str, limit: usize) -> Error {
     )
 }
 
-/// What a row costs beyond its values: map nodes, counters, times.
+/// Cost of a row beyond its values: map nodes, counters, times.
 pub(super) const OVERHEAD: usize = 256;

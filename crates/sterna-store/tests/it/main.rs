@@ -1,4 +1,4 @@
 #![cfg(test)]
-//! What a user of the crate sees.
+//! The crate as its users see it.
 
 mod suite;

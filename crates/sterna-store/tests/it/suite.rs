@@ -121,7 +121,7 @@ async fn blobs_alone_can_be_checked() {
     assert!(report.is_kept(), "{report}");
 }
 
-/// What finds a fault that shows now and then.
+/// The case that finds a fault which shows now and then.
 const AGREEMENT: &[&str] = &["random_histories_go_as_they_go_in_memory"];
 
 fn subject(fault: Option<Fault>) -> Subject<dyn Store> {

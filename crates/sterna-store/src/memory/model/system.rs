@@ -9,14 +9,14 @@ use super::{State, Worker};
 use crate::memory::row::Row;
 use crate::{Answer, FlowId, MemoryLimits, Name, NewTask, Owner, Status, TaskId, UnixMillis};
 
-/// What may go wrong, and how often.
+/// The faults of a run, and the largest number of each.
 #[derive(Default)]
 pub(super) struct System {
     pub(super) without: Option<Without>,
     pub(super) crashes: u8,
-    /// How often time may pass a lease while somebody could still act.
+    /// Number of times that a lease may run out while its worker could still act.
     pub(super) stalls: u8,
-    /// How many acknowledgements may get lost.
+    /// Number of acknowledgements that may get lost.
     pub(super) lost: u8,
     pub(super) cancels: u8,
 }
@@ -24,7 +24,7 @@ pub(super) struct System {
 /// A rule that is left out, to see that it is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Without {
-    /// The store believes whoever writes, and the last write wins.
+    /// The store accepts every writer, and the last write wins.
     Fences,
     /// Effects are run without asking.
     Ledger,
@@ -46,7 +46,7 @@ pub(super) struct World {
     cancels: u8,
     /// Makes every attempt different from every other.
     pub(super) attempts: u8,
-    /// What anybody has acted upon, by key.
+    /// Values that a worker has acted upon, by key.
     pub(super) revealed: BTreeMap<String, BTreeSet<String>>,
     /// Answers the store took.
     pub(super) accepted: BTreeSet<String>,
@@ -139,7 +139,7 @@ impl World {
         if self.cancels < system.cancels {
             actions.push(Action::Cancel);
         }
-        // Time passes for free when nobody can do anything else.
+        // Time passes for free when no worker can do anything else.
         let waiting = self.row().control.due_at.is_some();
         if waiting && (self.stalls < system.stalls || !anybody_acts) {
             actions.push(Action::Stall);
@@ -207,7 +207,7 @@ impl World {
         };
     }
 
-    /// Somebody acts upon `value` of `key`.
+    /// Notes that a worker acts upon `value` of `key`.
     pub(super) fn reveal(&mut self, key: &str, value: &Bytes) {
         let value = String::from_utf8_lossy(value).into_owned();
         self.revealed

@@ -28,7 +28,7 @@ pub(super) struct Run {
     doing: Doing,
 }
 
-/// Where an attempt stands within the thing it is doing.
+/// The progress of an attempt with its current operation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Doing {
     /// Nothing: look at the journal and choose.
@@ -39,14 +39,14 @@ enum Doing {
     Won,
     /// The effect ran.
     Affected(Bytes),
-    /// What came of the effect is known.
+    /// The result of the effect is known.
     Settled(Bytes),
     /// The question is asked.
     Waiting,
 }
 
 impl Worker {
-    /// Whether the next thing it does is a call that can be repeated.
+    /// Returns whether its next operation is a call that can be repeated.
     pub(super) fn calls(&self) -> bool {
         match self {
             Self::Idle => false,
@@ -177,7 +177,7 @@ impl Run {
         Ok(())
     }
 
-    /// Goes to rest, as nobody answered.
+    /// Passivates the task, as no answer has come.
     fn rest(mut self, world: &mut World, without: Option<Without>) -> Result<Option<Self>, Error> {
         let commit = Commit::default().asking([question()]);
         let now = world.now;
