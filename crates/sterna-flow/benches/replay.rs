@@ -1,4 +1,4 @@
-//! What it costs to get a forgotten handler back to its next question.
+//! The cost of replaying a handler to its next question.
 //!
 //! `cargo bench -p sterna-flow`
 

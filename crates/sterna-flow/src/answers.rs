@@ -41,8 +41,8 @@ impl GivenAnswers {
         self.given.push((entry.key.clone(), given));
     }
 
-    /// The answers inside the memo `memo`, in one fingerprint that its entry
-    /// keeps when their own entries are gone. [`UNASKED`] if there are none.
+    /// The answers inside the memo `memo`, in one fingerprint that its entry keeps
+    /// when their own entries are gone. [`UNASKED`] if the memo asked nothing.
     pub(crate) fn inside(&self, memo: &Key, digest: &dyn Digest) -> Fingerprint {
         let inside: BTreeMap<&str, [u8; 32]> = self
             .given
@@ -98,7 +98,8 @@ impl Given {
     }
 }
 
-/// Whether a run that was given `now` may have what was claimed under `then`.
+/// Returns whether a run that was given `now` may use an effect claimed under
+/// `then`.
 ///
 /// It may if it was given every answer that the effect was begun under, and
 /// none of them differs. More answers are no contradiction: they may have
@@ -154,8 +155,8 @@ impl<'a> Claimed<'a> {
         Some(Self { build, answers })
     }
 
-    /// Whether every answer that `then` had inside the memo `memo` is here too.
-    /// Whether it is the same is for the comparison of that answer to say.
+    /// Returns whether every answer that `then` had inside the memo `memo` is here
+    /// too. Their values are compared elsewhere.
     fn has_all_inside(&self, memo: &[u8], then: &Claimed<'_>) -> bool {
         let mut inside = then.inside(memo);
         inside.all(|key| self.answers.contains_key(key))

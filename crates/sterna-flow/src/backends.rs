@@ -1,4 +1,4 @@
-//! What the engine needs from outside, as small traits.
+//! Small traits for the services that the engine needs.
 
 use std::error::Error;
 use std::fmt;
@@ -11,7 +11,7 @@ use sterna_types::FlowId;
 use crate::journal::Entry;
 use crate::key::Key;
 
-/// What a plug point returns: it owns all it needs, so that the engine can
+/// The future of a backend's call. It owns all it needs, so that the engine can
 /// keep it while the handler runs on.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
@@ -47,7 +47,7 @@ pub trait Ledger: Send + Sync {
     ) -> BoxFuture<Result<(), BackendError>>;
 }
 
-/// What a [`Ledger`] says about an effect.
+/// The state of an effect in a [`Ledger`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Claim {
@@ -59,7 +59,7 @@ pub enum Claim {
         /// kept none made it.
         answers: Bytes,
     },
-    /// It is the caller's now, and nobody else will ever run it.
+    /// It belongs to this caller, and no other caller will ever run it.
     Fresh,
     /// It was claimed, and its result is unknown.
     Taken {
@@ -92,7 +92,7 @@ pub trait Listener: Send + Sync {
     fn log(&self, level: Level, message: &str);
 }
 
-/// How far a handler has come.
+/// The progress of a handler.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Progress {
@@ -130,11 +130,11 @@ impl Progress {
     }
 }
 
-/// How serious a log message is, in the words of MCP (RFC 5424).
+/// The severity of a log message, in the words of MCP (RFC 5424).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Level {
-    /// Details for whoever looks for a fault.
+    /// Details for finding a fault.
     Debug,
     /// Normal operation.
     Info,
@@ -146,13 +146,13 @@ pub enum Level {
     Error,
     /// A part of the system does not work.
     Critical,
-    /// Somebody must act at once.
+    /// An operator must act at once.
     Alert,
     /// Nothing works.
     Emergency,
 }
 
-/// Why a plug point could not do its work.
+/// The reason a backend could not do its work.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackendError {

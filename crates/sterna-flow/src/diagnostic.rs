@@ -1,4 +1,4 @@
-//! What an author should know although the run went on.
+//! Warnings to the author of a handler, in a run that went on.
 
 use std::fmt;
 use std::panic::Location;
@@ -12,7 +12,7 @@ use crate::key::Key;
 pub enum Diagnostic {
     /// Dropping the suspended handler panicked.
     DropPanicked {
-        /// What the panic said.
+        /// The message of the panic.
         message: String,
     },
     /// An effect ran before the first question: if the response is lost, the
@@ -32,9 +32,9 @@ pub enum Diagnostic {
     },
     /// The flow ended without asking for something it had done.
     Orphan {
-        /// What was done.
+        /// The key of the operation.
         key: Key,
-        /// What kind of thing.
+        /// The kind of the operation.
         kind: Kind,
     },
     /// A question changed between two rounds although nothing else did.
@@ -48,14 +48,14 @@ pub enum Diagnostic {
     ResultNotSettled {
         /// The effect.
         key: Key,
-        /// Why not.
+        /// The reason.
         message: String,
     },
     /// A compensation did not work.
     UndoFailed {
         /// The compensation.
         key: Key,
-        /// What it said.
+        /// Its text.
         message: String,
     },
 }

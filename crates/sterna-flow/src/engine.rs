@@ -1,4 +1,4 @@
-//! What all runs of one handler share.
+//! Settings and backends that all runs of one handler share.
 
 use std::fmt;
 use std::sync::Arc;
@@ -117,22 +117,22 @@ pub struct Settings {
     /// The version of the handler's state. Raise it when old journals must not
     /// be replayed by new code; see [`Engine::migrate`].
     pub version: u32,
-    /// How often a flow may go back to the client. Every client known today
-    /// gives up after ten, so eight leaves room for two sheds.
+    /// Number of times that a flow may go back to the client. Every client known
+    /// today gives up after ten, so eight leaves room for two sheds.
     pub max_rounds: u32,
-    /// How long a suspension waits for an await that is not the engine's.
-    /// Long enough for a local lookup, short enough not to be felt.
+    /// Time that a suspension waits for an await that is not the engine's. Long
+    /// enough for a local lookup, short enough not to be felt.
     pub grace: Duration,
-    /// How long a sleep may hold a request open in round trips. Below the
-    /// 30 seconds after which many proxies give up.
+    /// Longest sleep that may hold a request open in round trips. Below the 30
+    /// seconds after which many proxies give up.
     pub max_inline_sleep: Duration,
     /// Limits on the size of a journal.
     pub limits: Limits,
-    /// How often the handler is polled before others get their turn. A replay
+    /// Number of polls of the handler before other tasks get their turn. A replay
     /// of a full journal fits into four such turns.
     ///
-    /// Less than 2 counts as 2: whoever comes back polls the handler first, and
-    /// only the turn after that moves the flow on.
+    /// Less than 2 counts as 2: the first poll of a turn goes to the handler, and
+    /// only the second can move the flow on.
     pub polls_per_turn: u32,
     /// Called when the body of a step starts and ends. Default: `None`.
     pub observer: Option<Observer>,

@@ -1,4 +1,4 @@
-//! Why the engine stopped a run.
+//! Errors that stop a run.
 
 use std::fmt;
 use std::panic::Location;
@@ -7,10 +7,10 @@ use crate::backends::BackendError;
 use crate::journal::Kind;
 use crate::key::Key;
 
-/// Why the engine stopped a run that the handler did not end.
+/// The reason the engine stopped a run that the handler did not end.
 ///
-/// The text is for the operator's log; it may hold names that a handler chose
-/// and, after a panic, whatever the panic said. A peer gets none of it.
+/// The text is for the operator's log; it may hold names that a handler chose and
+/// the message of a panic. A peer gets none of it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -19,7 +19,7 @@ pub enum Error {
     CxInsideStep {
         /// The step whose body was running.
         step: Key,
-        /// What its body tried to use.
+        /// The operation that its body tried to use.
         used: Key,
     },
     /// Two things of one name were in progress at the same time.
@@ -27,9 +27,9 @@ pub enum Error {
     DuplicateKey {
         /// The name both have.
         key: Key,
-        /// Where the first came from.
+        /// Source location of the first.
         first: &'static Location<'static>,
-        /// Where the second came from.
+        /// Source location of the second.
         second: &'static Location<'static>,
     },
     /// The input of a step differs from the one its result was made from.
@@ -41,7 +41,7 @@ pub enum Error {
     /// A name that is empty or too long.
     #[error("{code}: `{key}` is no name: it must have 1 to {limit} bytes", code = self.code())]
     InvalidKey {
-        /// What was given.
+        /// The key as it was given.
         key: Key,
         /// The longest key allowed.
         limit: usize,
@@ -51,9 +51,9 @@ pub enum Error {
     KindChanged {
         /// The name.
         key: Key,
-        /// What the journal has.
+        /// The kind in the journal.
         found: Kind,
-        /// What the handler wants.
+        /// The kind that the handler wants.
         wanted: Kind,
     },
     /// A step asked for a blob store and there is none.
@@ -79,23 +79,23 @@ pub enum Error {
     Panicked {
         /// The step that was running, if one was.
         step: Option<Key>,
-        /// What the panic said.
+        /// The message of the panic.
         message: String,
     },
     /// A plug point did not do its work.
     #[error("{code}: `{key}` could not be {action}", code = self.code())]
     Plug {
-        /// What it was needed for.
+        /// The operation that needed it.
         key: Key,
-        /// What was to be done.
+        /// The action of the backend.
         action: BackendAction,
-        /// Why it was not.
+        /// The error of the backend.
         source: BackendError,
     },
     /// The flow has been back at the client as often as it may.
     #[error("{code}: the flow wants to ask again after {rounds} rounds", code = self.code())]
     RoundsExhausted {
-        /// How many rounds were allowed.
+        /// Number of rounds allowed.
         rounds: u32,
     },
     /// A sleep that no request can be held open for.
@@ -118,9 +118,9 @@ pub enum Error {
     /// The journal is full.
     #[error("{code}: no room for `{key}`: the journal has {limit} entries", code = self.code())]
     TooManyEntries {
-        /// What did not fit.
+        /// The key of the entry that did not fit.
         key: Key,
-        /// How many fit.
+        /// Largest number of entries.
         limit: usize,
     },
     /// A step failed in a way that its author called transient.
@@ -128,7 +128,7 @@ pub enum Error {
     Transient {
         /// The step.
         key: Key,
-        /// What it said.
+        /// Its text.
         message: String,
     },
     /// A compensation was registered inside a memo.
@@ -142,7 +142,7 @@ pub enum Error {
     Unreadable {
         /// The step.
         key: Key,
-        /// What did not fit.
+        /// The message of the decoder.
         message: String,
     },
     /// A result that cannot be recorded.
@@ -150,7 +150,7 @@ pub enum Error {
     Unrecordable {
         /// The step.
         key: Key,
-        /// Why not.
+        /// The reason.
         message: String,
     },
     /// A result that is too large for a journal.
@@ -158,9 +158,9 @@ pub enum Error {
     ValueTooLarge {
         /// The step.
         key: Key,
-        /// How large it is.
+        /// Its size in bytes.
         size: usize,
-        /// How large it may be.
+        /// Largest size in bytes.
         limit: usize,
     },
 }
@@ -194,7 +194,7 @@ impl Error {
     }
 }
 
-/// What a plug point was asked to do.
+/// An action of a backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BackendAction {

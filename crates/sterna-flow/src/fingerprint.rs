@@ -1,4 +1,4 @@
-//! What an answer was given to, in sixteen bytes.
+//! Fingerprint of a question, in sixteen bytes.
 
 use std::fmt;
 

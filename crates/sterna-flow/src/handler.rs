@@ -41,7 +41,7 @@ use std::future::Future;
     note = "what a closure captures must be `Clone`: wrap it in an `Arc`"
 )]
 pub trait Handler<'a, C, A> {
-    /// What it returns.
+    /// Its result.
     type Output;
     /// A call in progress.
     type Future: Future<Output = Self::Output> + Send + 'a;
@@ -52,8 +52,9 @@ pub trait Handler<'a, C, A> {
 
 impl<'a, C, A, F, Fut> Handler<'a, C, A> for F
 where
-    // Not `Fn`: an async closure that uses what it captured is none, because its future
-    // borrows from the closure. Called by value it owns the copy it works on.
+    // Not `Fn`: an async closure that uses its captures does not implement `Fn`,
+    // because its future borrows from the closure. Called by value it owns the copy
+    // it works on.
     F: FnOnce(C, A) -> Fut + Clone,
     Fut: Future + Send + 'a,
 {

@@ -39,7 +39,7 @@ impl Key {
         }
     }
 
-    /// What all uses of the name have in common.
+    /// The part that all uses of the name have in common.
     pub(crate) fn without_ordinal(&self) -> Self {
         let text = self.as_str();
         Self::new(text.rsplit_once(ORDINAL).map_or(text, |(base, _)| base))
@@ -61,7 +61,7 @@ impl Key {
             .unwrap_or((text, 1))
     }
 
-    /// Where the journal keeps the moment at which `self` runs out.
+    /// Key under which the journal keeps the moment at which `self` runs out.
     pub(crate) fn timer(&self) -> Self {
         Self::new(&format!("{self}{TIMER}"))
     }
@@ -71,7 +71,7 @@ impl Key {
         Self::new(&format!("{self}{MEMO}"))
     }
 
-    /// Whether `self` was recorded inside the memo `memo`.
+    /// Returns whether `self` was recorded inside the memo `memo`.
     pub(crate) fn is_inside_memo(&self, memo: &Self) -> bool {
         self.as_str()
             .strip_prefix(memo.as_str())

@@ -67,7 +67,7 @@ impl<V> KeyMap<V> {
     }
 }
 
-/// Where `key` is, or where it belongs.
+/// Index of `key`, or the index at which it belongs.
 fn find<V>(list: &[(Key, V)], key: &str) -> Result<usize, usize> {
     list.binary_search_by(|(known, _)| known.as_str().cmp(key))
 }

@@ -7,8 +7,8 @@
 //! journal what it had. Finished steps do not run again.
 //!
 //! The crate does no I/O and knows no protocol. A question is bytes with a key
-//! and a fingerprint, an answer is bytes, and whoever owns the driver polls it,
-//! tells it the time, and carries questions, answers and journals to and fro.
+//! and a fingerprint, an answer is bytes. The owner of the driver polls it, tells
+//! it the time, and carries questions, answers and journals to and fro.
 //!
 //! ```
 //! # fn sha256(_: &[&[u8]]) -> [u8; 32] { [0; 32] }

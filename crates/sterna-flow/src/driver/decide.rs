@@ -2,7 +2,7 @@
 
 use crate::run::ExecutionMode;
 
-/// What a driver knows when its handler is pending and nothing has woken it.
+/// The state that a driver sees when its handler is pending and was not woken.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     pub(super) mode: ExecutionMode,
@@ -27,7 +27,7 @@ pub(super) struct Facts {
     pub(super) shed: bool,
 }
 
-/// How long the handler's own sleeps last.
+/// The state of the handler's own sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sleeping {
     No,
@@ -36,7 +36,7 @@ pub(super) enum Sleeping {
     TooLong,
 }
 
-/// Whether something outside the engine can still wake the handler.
+/// The futures outside the engine that can still wake the handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Foreign {
     No,
@@ -46,7 +46,7 @@ pub(super) enum Foreign {
     Overdue,
 }
 
-/// What a driver does next.
+/// The next action of a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// End the flow and compensate.
@@ -90,7 +90,8 @@ fn choose(facts: &Facts) -> Action {
     if facts.deliverable {
         return Action::Deliver;
     }
-    // Whoever is to end or to go elsewhere begins nothing, but finishes what it began.
+    // A run that is to end or to move elsewhere begins nothing, but finishes what it
+    // began.
     if facts.cancel || facts.shed {
         return match (facts.busy, facts.cancel) {
             (true, _) => Action::Wait,

@@ -16,7 +16,7 @@ use crate::journal::{Entry, Journal, Kind};
 use crate::key::Key;
 use crate::shared::{Compensating, State};
 
-/// How a run is ending.
+/// The ending of a run, in progress.
 pub(super) struct Ending<'a, R> {
     termination: Option<Termination<R>>,
     undoing: Option<(Key, Compensating<'a>)>,
@@ -48,7 +48,7 @@ impl<R> Ending<'_, R> {
         self.over || self.termination.is_some()
     }
 
-    /// Whether all is done, and the context closed.
+    /// Returns whether all is done, and the context closed.
     pub(super) const fn is_over(&self) -> bool {
         self.over
     }
@@ -73,7 +73,7 @@ impl<R> Ending<'_, R> {
         self.set(Termination::Compensated(error));
     }
 
-    /// An error of the engine overrules whatever the handler made of it.
+    /// An error of the engine overrules the handler's own result.
     pub(super) fn stop(&mut self, error: Error) {
         self.undoing = None;
         self.termination = Some(Termination::Stopped(error));
@@ -133,8 +133,8 @@ where
         Poll::Ready(outcome)
     }
 
-    /// Drops the handler. Whatever its destructors do with their context comes
-    /// too late to change anything.
+    /// Drops the handler. Uses of the context in its destructors come too late to
+    /// change anything.
     fn let_go_of_handler(&mut self) {
         let Some(handler) = self.handler.take() else {
             return;
@@ -212,7 +212,7 @@ fn report_orphans(state: &mut State<'_>) {
     state.diagnostics.extend(orphans);
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(super) fn panic_message(panic: &(dyn Any + Send)) -> String {
     panic
         .downcast_ref::<&str>()

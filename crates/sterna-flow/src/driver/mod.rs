@@ -133,7 +133,7 @@ where
         counts
     }
 
-    /// When to poll again even if nobody wakes the owner.
+    /// Time of the next poll if no waker fires before.
     #[must_use]
     pub fn next_wake(&self) -> Option<UnixMillis> {
         let mut state = self.shared.lock();
@@ -145,11 +145,11 @@ where
         }
     }
 
-    /// What has become of the questions since the last call; at the first call,
-    /// since the journal was written.
+    /// Changes of the open questions since the last call; at the first call, since
+    /// the journal was written.
     pub fn changes(&mut self) -> Changes {
         let mut changes = Changes::default();
-        // On the way through a replay questions open that nobody must see.
+        // During a replay, questions open that the client must not see.
         if !self.at_rest {
             return changes;
         }
@@ -174,8 +174,8 @@ where
         changes
     }
 
-    /// Whether the handler waits for nothing but answers and the clock. A task
-    /// may then be dropped; everything it needs is in its journal.
+    /// Returns whether the handler waits only for answers and the clock. A task may
+    /// then be dropped; everything it needs is in its journal.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         let state = self.shared.lock();
@@ -201,7 +201,7 @@ where
         std::mem::take(&mut self.shared.lock().diagnostics)
     }
 
-    /// A hold on the run for whoever watches it from elsewhere.
+    /// A handle on the run for observers on other threads.
     #[must_use]
     pub fn remote(&self) -> Remote<'a> {
         Remote::new(&self.shared)
@@ -232,7 +232,7 @@ fn open_questions(state: &State<'_>) -> Vec<OpenQuestion> {
     questions
 }
 
-/// What the client may answer, in order of key.
+/// The questions that the client may answer, in order of key.
 fn asked(state: &State<'_>) -> Vec<Asked> {
     let mut asked: Vec<Asked> = state
         .open_questions()

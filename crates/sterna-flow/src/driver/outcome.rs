@@ -1,4 +1,4 @@
-//! How a run can end.
+//! The results of a run.
 
 use std::panic::Location;
 
@@ -10,7 +10,7 @@ use crate::fingerprint::Fingerprint;
 use crate::journal::Journal;
 use crate::key::Key;
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Outcome<T, E> {
@@ -54,12 +54,12 @@ pub struct OpenQuestion {
     pub at: &'static Location<'static>,
 }
 
-/// What has become of the questions since the last look.
+/// Changes of the open questions since the last look.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Changes {
     /// Questions to be put to the client.
     pub opened: Vec<OpenQuestion>,
-    /// Questions that nobody waits for any more.
+    /// Questions that the handler no longer waits for.
     pub withdrawn: Vec<Key>,
 }

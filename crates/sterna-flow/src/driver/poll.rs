@@ -166,7 +166,7 @@ where
     }
 }
 
-/// What to do after a move.
+/// The step of the driver loop after an action.
 enum Next {
     GoOn,
     /// Wait to be woken.

@@ -1,4 +1,4 @@
-//! What a driver sees when it looks at a handler that has come to rest.
+//! The state of a handler that is pending, as the driver sees it.
 
 use sterna_types::UnixMillis;
 
@@ -8,12 +8,12 @@ use crate::journal::Kind;
 use crate::key::Key;
 use crate::shared::{Shared, State};
 
-/// What a driver remembers from one look at its handler to the next.
+/// The driver's memory between two looks at its handler.
 #[derive(Default)]
 pub(super) struct Stability {
     /// Foreign wakers before the last poll of the handler.
     pub(super) foreign_before: usize,
-    /// How often the handler got another chance to react to the last event.
+    /// Number of extra polls that the handler got to react to the last event.
     patience: u32,
     /// Until when a suspension waits for what is not the engine's.
     grace: Option<UnixMillis>,
@@ -90,8 +90,8 @@ impl Stability {
     }
 }
 
-/// How often a future that does not react is polled before it counts as one
-/// that nobody polls, such as a question that was begun and left for later.
+/// Number of polls of a future that does not react before it counts as abandoned,
+/// such as a question that was begun and left for later.
 const PATIENCE: u32 = 3;
 /// The same when something holds the handler up that will let it go on soon,
 /// such as a spent budget of its runtime.
@@ -149,7 +149,7 @@ mod tests {
     }
 
     /// Tells a future of a step something to which it does not react.
-    fn tell_somebody(state: &mut State<'_>) {
+    fn tell_a_future(state: &mut State<'_>) {
         let name = state.name(None, "plan", None).unwrap();
         let waiter = Waiter::new(name, Kind::Step, Location::caller());
         let id = state.waiters.insert(waiter);
@@ -157,9 +157,9 @@ mod tests {
     }
 
     #[test]
-    fn whoever_does_not_react_is_polled_a_few_times_more() {
+    fn a_handler_that_does_not_react_is_polled_a_few_times_more() {
         let (shared, _waker) = run();
-        tell_somebody(&mut shared.lock());
+        tell_a_future(&mut shared.lock());
         let mut stability = Stability::default();
         for _ in 0..PATIENCE {
             assert!(look(&mut stability, &shared).unsettled);
@@ -169,15 +169,15 @@ mod tests {
         assert!(!look(&mut stability, &shared).unsettled);
         assert!(!shared.lock().has_unanswered_event());
 
-        tell_somebody(&mut shared.lock());
+        tell_a_future(&mut shared.lock());
         stability.start_over();
         assert!(look(&mut stability, &shared).unsettled, "another event");
     }
 
     #[test]
-    fn whoever_is_held_up_is_polled_many_times_more() {
+    fn a_handler_that_is_held_up_is_polled_many_times_more() {
         let (shared, waker) = run();
-        tell_somebody(&mut shared.lock());
+        tell_a_future(&mut shared.lock());
         let mut stability = Stability::default();
         let runtime = waker.clone();
         for _ in 0..MOST_PATIENCE {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_that_nobody_writes_yet_keep_a_run_busy() {
+    fn entries_that_are_not_written_yet_keep_a_run_busy() {
         let (shared, _waker) = run();
         let mut state = shared.lock();
         assert!(!is_busy(&state, &Writing::default()));

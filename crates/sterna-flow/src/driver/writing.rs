@@ -12,7 +12,7 @@ use crate::journal::Entry;
 use crate::key::Key;
 use crate::shared::{StepWaker, WaiterId};
 
-/// What a driver waits for that is not its handler.
+/// Pending calls of the driver to its backends.
 #[derive(Default)]
 pub(super) struct Writing {
     append: Option<(BoxFuture<Result<(), BackendError>>, Batch)>,
@@ -75,7 +75,7 @@ where
         }
     }
 
-    /// Whether entries are being written, after beginning with those that wait.
+    /// Begins to write the entries that wait. Returns whether a write is under way.
     fn begin_append(&mut self) -> bool {
         if self.writing.append.is_some() {
             return true;

@@ -56,7 +56,7 @@ impl Entry {
         &self.key
     }
 
-    /// What kind of thing happened.
+    /// The kind of event.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         self.kind
@@ -74,19 +74,19 @@ impl Entry {
         &self.value
     }
 
-    /// Whether the value is an error that ended a step.
+    /// Returns whether the value is an error that ended a step.
     #[must_use]
     pub const fn failed(&self) -> bool {
         self.failed
     }
 
-    /// Whether the value is only a reference to a blob.
+    /// Returns whether the value is only a reference to a blob.
     #[must_use]
     pub const fn by_ref(&self) -> bool {
         self.by_ref
     }
 
-    /// Whether the author marked the value as secret.
+    /// Returns whether the author marked the value as secret.
     #[must_use]
     pub const fn secret(&self) -> bool {
         self.secret
@@ -104,7 +104,7 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// What kind of thing an [`Entry`] remembers.
+/// The kind of event that an [`Entry`] records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kind {

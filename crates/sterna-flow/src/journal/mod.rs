@@ -1,4 +1,5 @@
-//! What a flow has been told and has done, by name, in the order it happened.
+//! The journal of a flow: its answers and results, by name, in the order of
+//! events.
 
 mod entry;
 #[cfg(test)]
@@ -193,7 +194,7 @@ impl Asked {
     }
 }
 
-/// How large a journal may be.
+/// Limits on the size of a journal.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Limits {
@@ -216,7 +217,7 @@ impl Default for Limits {
     }
 }
 
-/// Why bytes are not a journal.
+/// The reason bytes are not a journal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -238,7 +239,7 @@ pub enum DecodeError {
     /// More entries than allowed.
     #[error("more than {limit} entries")]
     TooManyEntries {
-        /// What is allowed.
+        /// The limit.
         limit: usize,
     },
     /// Bytes after the end.

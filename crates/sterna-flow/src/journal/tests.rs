@@ -220,8 +220,8 @@ proptest! {
         }
     }
 
-    /// One journal has one spelling, so whatever can be read is what would be
-    /// written.
+    /// One journal has one encoding, so all bytes that can be read are the bytes that
+    /// would be written.
     #[test]
     fn bytes_are_a_journal_in_one_way_or_not_at_all(
         journal in journals(),

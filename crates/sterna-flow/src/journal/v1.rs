@@ -120,7 +120,7 @@ pub(crate) fn put_number(out: &mut impl BufMut, mut number: u64) {
     out.put_u8(number.to_le_bytes()[0]);
 }
 
-/// What is left to read. Every method takes from the front or fails.
+/// The rest of the input. Every method takes from the front or fails.
 struct Input {
     bytes: Bytes,
     at: usize,
@@ -164,7 +164,8 @@ impl Input {
         usize::try_from(self.number()?).map_err(|_| DecodeError::Truncated)
     }
 
-    /// How many things follow. Believed only as far as the bytes could hold them.
+    /// Number of items that follow. Believed only as far as the bytes could hold
+    /// them.
     fn count(&mut self, shortest: usize, limit: usize) -> Result<usize, DecodeError> {
         let count = self.length()?;
         if count > limit {

@@ -115,7 +115,7 @@ impl<'a> WaiterHandle<'a> {
         state.permission(id, &self.shared.root, cx.waker())
     }
 
-    /// Wakes the future when the engine has news, whatever it is doing.
+    /// Wakes the future on every event of the engine that concerns it.
     pub(crate) fn park(&self, cx: &Context<'_>) {
         if let Some(id) = self.id {
             self.shared.lock().park(id, &self.shared.root, cx.waker());

@@ -1,4 +1,4 @@
-//! What a driver shares with the handler it drives.
+//! State shared by a driver and the handler it drives.
 
 mod handle;
 mod names;
@@ -33,7 +33,7 @@ use crate::idempotency::IdempotencyKey;
 use crate::key::Key;
 use crate::run::{BuildMatch, ExecutionMode, Run};
 
-/// What a driver shares with the handler it drives.
+/// State shared by a driver and the handler it drives.
 pub(crate) struct Shared<'a> {
     pub(crate) engine: Arc<Engine>,
     pub(crate) flow: FlowId,
@@ -76,8 +76,8 @@ impl<'a> Shared<'a> {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State<'a>> {
-        // Nobody else's code runs under the lock, so a panic cannot have left it
-        // half changed.
+        // Only the engine's code runs under the lock, so a panic of a handler cannot have
+        // left it half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -85,7 +85,7 @@ impl<'a> Shared<'a> {
         IdempotencyKey::derive(&*self.engine.digest, &self.flow, key)
     }
 
-    /// How many wakers of the handler are held by something that is not ours.
+    /// Number of wakers of the handler that code outside the engine holds.
     pub(crate) fn foreign(&self) -> usize {
         self.root.foreign()
     }

@@ -1,4 +1,4 @@
-//! How a future gets its name: when it is constructed, never later.
+//! Names of futures, assigned when a future is constructed, never later.
 
 use std::panic::Location;
 
@@ -27,9 +27,9 @@ struct Use {
 
 /// A name for one future.
 pub(crate) struct Name {
-    /// What the journal knows it by.
+    /// Its key in the journal.
     pub(crate) key: Key,
-    /// What all uses of the name have in common.
+    /// Id of the name, the same for all its uses.
     pub(crate) id: NameId,
 }
 
@@ -98,5 +98,5 @@ impl Names {
     }
 }
 
-/// What ordinals, generations and marks may add to a name.
+/// Bytes that ordinals, generations and marks may add to a name.
 const ROOM: usize = 32;

@@ -1,4 +1,4 @@
-//! How things get into the journal.
+//! Recording of events in the journal.
 
 use bytes::Bytes;
 use sterna_types::UnixMillis;
@@ -45,7 +45,7 @@ impl State<'_> {
         }
     }
 
-    /// An entry came from outside; somebody may wait for it.
+    /// Hands an entry from outside to the future that waits for it, if there is one.
     fn hand_over(&mut self, key: &Key) {
         let Some((_, id)) = self.waiting.remove(key.as_str()) else {
             return;

@@ -1,4 +1,4 @@
-//! Who woke the handler, and who else could.
+//! Wakers of the handler: whether it was woken, and how many wakers are left.
 
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,7 +12,7 @@ use std::task::{Wake, Waker};
 pub(crate) struct Root {
     state: AtomicU8,
     owner: Mutex<Option<Waker>>,
-    /// How many clones the engine keeps; made when it keeps the first.
+    /// Number of clones that the engine keeps; made when it keeps the first.
     held: OnceLock<Arc<AtomicUsize>>,
 }
 
@@ -33,7 +33,7 @@ impl Root {
         }
     }
 
-    /// Whether the handler was woken since the last call; from now on wakes are
+    /// Returns whether the handler was woken since the last call. Later wakes are
     /// noticed by the poll that is under way.
     pub(crate) fn take_wake(&self) -> bool {
         self.state.swap(POLLING, Ordering::AcqRel) == WOKEN
@@ -64,11 +64,11 @@ impl Root {
         }
     }
 
-    /// How many wakers of the handler belong to something that is not the
-    /// engine: a bare timer, a socket, a channel, a set of futures.
+    /// Number of wakers of the handler that belong to something outside the engine: a
+    /// bare timer, a socket, a channel, a set of futures.
     pub(crate) fn foreign(self: &Arc<Self>) -> usize {
         let clones = Arc::strong_count(self);
-        // Whoever dropped its clone after a wake has made that wake visible.
+        // A thread that dropped its clone after a wake has made that wake visible.
         fence(Ordering::Acquire);
         clones.saturating_sub(OWN + self.held())
     }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_wakes_whoever_polled_it_last() {
+    fn a_body_wakes_the_task_that_polled_it_last() {
         let owners = [(); 2].map(|()| Arc::new(Owner(AtomicUsize::new(0))));
         let [first, last] = owners.clone().map(Waker::from);
         let root = Root::new();

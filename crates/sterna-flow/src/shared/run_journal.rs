@@ -43,7 +43,7 @@ impl RunJournal {
         self.entries.len()
     }
 
-    /// Whether this run has added anything.
+    /// Returns whether this run has added anything.
     pub(crate) fn has_grown(&self) -> bool {
         self.entries.len() > self.inherited
     }
@@ -56,7 +56,7 @@ impl RunJournal {
         &self.entries[at]
     }
 
-    /// Where `key` is, if the journal has it.
+    /// Index of `key`, if the journal has it.
     pub(crate) fn find(&self, key: &str) -> Option<usize> {
         self.index.get(key).copied()
     }

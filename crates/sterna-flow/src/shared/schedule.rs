@@ -15,7 +15,7 @@ use crate::journal::{Entry, Kind};
 use crate::key::Key;
 use crate::run::BuildMatch;
 
-/// What a future may do now that it is polled.
+/// The next action that a polled future may take.
 pub(crate) enum Permission {
     /// Put the question into words; the last answer may have been no good.
     Ask(Option<String>),
@@ -27,7 +27,7 @@ pub(crate) enum Permission {
     Wait,
 }
 
-/// What telling a future would take.
+/// The work before a future can be told its entry.
 pub(crate) enum Delivery {
     /// Its blob must be fetched first.
     Fetch(WaiterId, Bytes),
@@ -173,7 +173,7 @@ impl State<'_> {
         }
     }
 
-    /// Who is to be told next: whoever waits for the oldest entry.
+    /// The next future to be told: the one that waits for the oldest entry.
     pub(crate) fn next_delivery(&mut self) -> Option<Delivery> {
         while let Some(Reverse((at, id))) = self.queue.peek().copied() {
             let waiter = self.waiters.get(id);
@@ -199,7 +199,7 @@ impl State<'_> {
         waiter.waker.take()
     }
 
-    /// Whether anything wants to begin.
+    /// Returns whether a future waits to begin.
     pub(crate) fn wants_start(&mut self) -> bool {
         while let Some(id) = self.starts.front() {
             if self.waiters.get(*id).is_some_and(may_start) {
@@ -210,7 +210,7 @@ impl State<'_> {
         false
     }
 
-    /// Whether a future waits at a point where the run may be shed.
+    /// Returns whether a future waits at a point where the run may be shed.
     pub(crate) fn is_at_checkpoint(&self) -> bool {
         self.starts.iter().any(|id| {
             self.waiters
@@ -249,12 +249,12 @@ impl State<'_> {
         self.record(Some(id), entry);
     }
 
-    /// Whether the last one that was told or allowed something has not reacted.
+    /// Returns whether the future that was last told or started has not reacted yet.
     pub(crate) fn has_unanswered_event(&self) -> bool {
         self.event.is_some()
     }
 
-    /// Gives up on a future that nobody polls; it queues again when somebody does.
+    /// Gives up on a future that is not polled; it queues again at its next poll.
     pub(crate) fn give_up_on_event(&mut self) {
         let Some(waiter) = self.event.take().and_then(|id| self.waiters.get_mut(id)) else {
             return;
@@ -266,7 +266,7 @@ impl State<'_> {
         }
     }
 
-    /// What the journal has under `key`, or will have as soon as it is durable.
+    /// The kind under `key` in the journal, or that of an entry not yet durable.
     pub(super) fn recorded(&self, key: &Key) -> Option<Kind> {
         let unwritten = self.unwritten.iter().map(|(entry, _)| entry);
         let entry = match self.journal.find(key.as_str()) {

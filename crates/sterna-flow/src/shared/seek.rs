@@ -48,7 +48,7 @@ impl State<'_> {
     }
 }
 
-/// Whether the entry there is the one that `waiter` waits for.
+/// Returns whether the entry there is the one that `waiter` waits for.
 fn try_entry(run_journal: &mut RunJournal, at: usize, waiter: &mut Waiter) -> Result<bool, Error> {
     run_journal.visit(at);
     match fit(run_journal.entry(at), waiter)? {

@@ -49,12 +49,12 @@ pub(crate) struct State<'a> {
     pub(super) inside: Option<Key>,
     pub(crate) panicked_inside: Option<Key>,
     pub(crate) fatal: Option<Error>,
-    /// Whether the handler is in code that no earlier run has been through.
+    /// `true` once the handler is in code that no earlier run has been through.
     pub(crate) fresh: bool,
     pub(crate) closed: bool,
     pub(crate) shed: bool,
     pub(crate) cancelled: bool,
-    /// Who wants to know of a cancellation, and how many ever wanted to.
+    /// Wakers of the futures that wait for a cancellation.
     pub(crate) cancel_watchers: BTreeMap<u64, CountedWaker>,
     pub(crate) watchers: u64,
     pub(crate) undos: Vec<Undo<'a>>,
@@ -92,7 +92,7 @@ impl<'a> State<'a> {
         std::mem::take(&mut self.undos)
     }
 
-    /// Whether the handler may use its context at all.
+    /// Returns whether the handler may use its context at all.
     pub(super) fn is_usable(&self) -> bool {
         !self.closed && self.fatal.is_none()
     }
@@ -166,7 +166,7 @@ impl<'a> State<'a> {
             .collect()
     }
 
-    /// Whether an answer or the clock will wake the handler.
+    /// Returns whether an answer or the clock will wake the handler.
     pub(crate) fn waits_for_outside(&self) -> bool {
         self.waiters
             .iter()

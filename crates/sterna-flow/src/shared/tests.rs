@@ -1,4 +1,4 @@
-//! What a driver and its handler share, without either of them.
+//! The shared state, without a driver or a handler.
 
 use std::panic::Location;
 use std::time::Duration;
@@ -32,7 +32,7 @@ fn stage(state: &State<'_>, id: WaiterId) -> Stage {
 }
 
 #[test]
-fn whoever_does_not_react_must_queue_again() {
+fn a_leaf_that_does_not_react_must_queue_again() {
     let mut state = State::default();
     let told = future(&mut state, "told", Kind::Step);
     state.deliver(told, 0);
@@ -73,7 +73,7 @@ fn a_question_that_ran_out_has_no_answer() {
     assert_eq!(unanswered, [Key::new("open"), Key::new("ran_out")]);
 }
 
-/// What a future that is pinned to `pinned` finds under its name.
+/// The entry that a future pinned to `pinned` finds under its name.
 fn found(found: Entry, wants: Kind, pinned: Option<&str>) -> Result<Option<usize>, Error> {
     let mut state = State::default();
     state.begin(Journal::from_entries([found], []).unwrap());
@@ -123,5 +123,5 @@ fn a_clock_ends_with_the_future_it_was_for() {
     let end = state.next_timer().unwrap();
     state.release(id);
     state.fire(end);
-    assert!(!state.has(&Key::new("nap")), "nobody sleeps any more");
+    assert!(!state.has(&Key::new("nap")), "the sleep is over");
 }

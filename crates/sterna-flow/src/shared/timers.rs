@@ -1,4 +1,4 @@
-//! What happens by itself when its time has come.
+//! Timers: sleeps and deadlines of questions.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -141,7 +141,7 @@ impl State<'_> {
     }
 }
 
-/// What a timer ends.
+/// The kind of wait that a timer ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Times {
     Question,

@@ -11,13 +11,13 @@ use crate::fingerprint::Fingerprint;
 use crate::journal::Kind;
 use crate::key::Key;
 
-/// What the engine knows about one unfinished future of the handler.
+/// An unfinished future of the handler, as the engine knows it.
 pub(crate) struct Waiter {
     /// The name it goes by, taken when it was constructed.
     pub(crate) key: Key,
     /// Which name that is, without its ordinal.
     pub(crate) name: NameId,
-    /// What kind of entry it waits for.
+    /// The kind of entry it waits for.
     pub(crate) wants: Kind,
     pub(crate) at: &'static Location<'static>,
     pub(crate) stage: Stage,
@@ -28,12 +28,12 @@ pub(crate) struct Waiter {
     /// A name under which older builds recorded the same thing.
     pub(crate) alias: Option<Key>,
     pub(crate) search: Search,
-    /// Whether the client has the question in other words.
+    /// `true` if the client was shown the question in other words.
     pub(crate) reworded: bool,
-    /// Why the last answer did not fit.
+    /// The reason the last answer did not fit.
     pub(crate) reason: Option<String>,
     pub(crate) question: Option<Bytes>,
-    /// How long it lasts, for a sleep or a question with a deadline.
+    /// Duration of a sleep or of a question with a deadline.
     pub(crate) lasts: Option<Duration>,
     /// A blob that was fetched for it.
     pub(crate) fetched: Option<Bytes>,
@@ -61,7 +61,7 @@ impl Waiter {
     }
 }
 
-/// How far a [`Waiter`] has come.
+/// The progress of a [`Waiter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// Not polled, or sent back to look again.
@@ -118,7 +118,7 @@ impl Search {
     }
 }
 
-/// What happens when the input of a finished step has changed.
+/// The treatment of a finished step whose input has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Changed {

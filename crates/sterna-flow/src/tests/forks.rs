@@ -28,7 +28,7 @@ fn a_result_reaches_no_run_that_was_given_another_answer() {
     assert!(seen.finished > 500, "{seen:?}");
 }
 
-/// How forks ended.
+/// Results of the forks.
 #[derive(Debug, Default)]
 struct Observed {
     finished: u32,

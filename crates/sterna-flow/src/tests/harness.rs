@@ -30,7 +30,7 @@ pub(super) struct Case<'p> {
     pub(super) has_runtime: bool,
 }
 
-/// What went wrong.
+/// Description of a failure.
 pub(super) type Fault = String;
 
 type Handler<'p> = dyn Future<Output = Eval> + Send + 'p;
@@ -117,7 +117,7 @@ impl<'p> Harness<'p> {
         driver.poll(self.now, &mut Context::from_waker(&self.waker))
     }
 
-    /// Whether to poll again at once, after letting a runtime go on.
+    /// Returns whether to poll again at once, after letting a runtime go on.
     pub(super) async fn is_woken(&self) -> bool {
         let woken = self.flag.woken.load(Ordering::Acquire);
         if woken && self.case.has_runtime {

@@ -236,7 +236,7 @@ async fn run_step(cx: &FlowCx<'_>, world: &World, id: Id, step: StepNode, acc: u
     combine(acc, result.unwrap_or(FAILED))
 }
 
-/// What a question says: it depends on everything before it.
+/// The text of a question: it depends on everything before it.
 pub(super) fn words(id: Id, acc: u64) -> String {
     format!("{id}? {acc:x}")
 }

@@ -7,7 +7,8 @@ use super::harness::{Case, Fault, Harness};
 use super::oracle::Event;
 use crate::{Asked, Entry, ExecutionMode, FlowId, Journal, Kind, OpenQuestion, UnixMillis};
 
-/// What outlives a worker: questions as they were put, answers as they came.
+/// State that outlives a worker: questions as they were put, answers as they
+/// came.
 #[derive(Default)]
 struct Desk {
     open: BTreeMap<String, OpenQuestion>,

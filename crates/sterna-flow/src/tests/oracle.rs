@@ -1,4 +1,5 @@
-//! What a program must do, worked out without futures, wakers or polls.
+//! The required behaviour of a program, worked out without futures, wakers or
+//! polls.
 //!
 //! The oracle is told what happened, one entry after the other, and walks the
 //! program as a tree of states. It says what must be open in between and what
@@ -17,9 +18,9 @@ use crate::{FlowId, Key, Kind};
 pub(super) struct Event {
     pub(super) key: String,
     pub(super) kind: Kind,
-    /// What it brought: a number, or nothing usable.
+    /// The result: a number, or `None` if it is unusable.
     pub(super) value: Option<u64>,
-    /// What a memo or a race brought.
+    /// The result of a memo or a race.
     pub(super) eval: Option<Eval>,
 }
 
@@ -479,7 +480,8 @@ impl Waiter {
         }
     }
 
-    /// Whether the event is for this leaf, now or after an answer that is no good.
+    /// Returns whether the event is for this leaf, now or after an answer that is no
+    /// good.
     fn may_want(&self, event: &Event) -> bool {
         let later = event.key.strip_prefix(&self.key);
         event.key == self.wire() || later.is_some_and(|later| later.starts_with('~'))

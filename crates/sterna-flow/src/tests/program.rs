@@ -55,7 +55,7 @@ pub(super) enum Selecting {
 pub(super) struct StepNode {
     pub(super) body: BodyKind,
     pub(super) kind: StepKind,
-    /// How many tries fail, and how many are allowed.
+    /// Number of tries that fail, and number of tries allowed.
     pub(super) fails: u32,
     pub(super) tries: u32,
     pub(super) pause: u64,
@@ -96,7 +96,7 @@ struct Maker<'r> {
     next: Id,
 }
 
-/// Where in a program a node stands, which limits what it may be.
+/// The position of a node in a program, which limits its kinds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// One after the other: compensations have an order here.
@@ -232,7 +232,7 @@ impl Maker<'_> {
 }
 
 impl Node {
-    /// Whether it cannot end without being told something.
+    /// Returns whether it cannot end without an event.
     pub(super) fn blocks(&self) -> bool {
         match self {
             Self::Ask(..)
@@ -274,7 +274,7 @@ impl Node {
         self
     }
 
-    /// Whether every choice in it is one that the generator makes.
+    /// Returns whether every choice in it is one that the generator makes.
     fn is_sound(&self) -> bool {
         let sound = match self {
             Self::Select(_, a, b) => a.blocks() && b.blocks(),

@@ -1,4 +1,4 @@
-//! How many programs, on which runtimes, and what happens when one fails.
+//! Numbers of programs, runtimes, and the report of a failure.
 
 use tokio::runtime::{Builder, Runtime};
 
@@ -48,7 +48,7 @@ fn check_all(seeds: std::ops::Range<u64>, runtime: Option<&Runtime>) {
     }
 }
 
-/// What one seed stands for.
+/// The program and the schedule of one seed.
 struct Sample {
     program: Node,
     mode: ExecutionMode,

@@ -75,7 +75,7 @@ pub(super) async fn run(case: &Case<'_>) -> Result<(), Fault> {
     Err("does not end".to_owned())
 }
 
-/// Whether a clock of `journal` runs out after `from` and not after `to`.
+/// Returns whether a clock of `journal` runs out after `from` and not after `to`.
 fn runs_out(journal: &Journal, from: UnixMillis, to: UnixMillis) -> bool {
     let timers = journal.entries().iter();
     let mut ends = timers

@@ -31,7 +31,7 @@ struct Inner {
     undone: Vec<Key>,
     /// Effects that were claimed: under which answers, and their result.
     ledger: HashMap<String, (Bytes, Option<Bytes>)>,
-    /// What led to each result of an effect.
+    /// The input of each result of an effect.
     made_from: HashMap<u64, u64>,
     checks_paths: bool,
     blobs: HashMap<Bytes, Bytes>,
@@ -228,7 +228,7 @@ impl JournalSink for World {
                 _ => world.wait_at_gate().await,
             }
             world.with(|inner| inner.stored.extend(entries));
-            // A crash here leaves entries that nobody was told of.
+            // A crash here leaves entries that no handler was told of.
             wake_self(slowly % 2).await;
             Ok(())
         })

@@ -19,7 +19,7 @@ pub(crate) struct Stores {
     pub(crate) trouble: Mutex<Option<Trouble>>,
 }
 
-/// What goes wrong next, once.
+/// The next failure, which happens once.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trouble {
     ClaimFails,

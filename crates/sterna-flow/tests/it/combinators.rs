@@ -66,7 +66,7 @@ async fn an_unbiased_select_has_the_same_winner_in_every_replay() {
     for repetition in 0..200 {
         let mut flow = Flow::new();
         flow.request(&[], handler, ()).await;
-        // Both at once: the first in the request wins, whatever the dice say.
+        // Both at once: the first in the request wins, for every random order.
         let both = [("b", "B"), ("a", "A")];
         let second = flow.request(&both, handler, ()).await;
         assert_eq!(second, "asks last: after B?;", "{repetition}");

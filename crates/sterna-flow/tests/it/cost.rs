@@ -1,4 +1,4 @@
-//! What the engine may cost, counted, so that it cannot grow unseen.
+//! The cost of the engine, counted, so that it cannot grow unseen.
 
 use std::convert::Infallible;
 use std::future::ready;

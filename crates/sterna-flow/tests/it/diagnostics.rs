@@ -1,4 +1,4 @@
-//! What an author is told, and in which words.
+//! Texts for the author of a handler.
 
 use std::time::Duration;
 
@@ -173,7 +173,7 @@ async fn a_destructor_that_panics_does_not_stop_a_suspension() {
     struct Guard<'a>(FlowCx<'a>);
     impl Drop for Guard<'_> {
         fn drop(&mut self) {
-            // Whatever is done here comes too late to change anything.
+            // All calls here come too late to change anything.
             drop(self.0.ask("late", text("late?")));
             self.0.undo("late", |_| async { Ok::<_, String>(()) });
             assert!(std::hint::black_box(false), "guard");

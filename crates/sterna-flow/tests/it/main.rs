@@ -1,4 +1,4 @@
-//! What an author sees of the engine, told as small stories.
+//! The engine as an author sees it, in small stories.
 #![cfg(test)]
 
 mod backends;

@@ -186,7 +186,7 @@ async fn compensations_run_when_the_flow_is_cancelled() {
     let mut driver = begin();
     let waiting = flow.finish(&mut driver);
     tokio::select! {
-        outcome = waiting => panic!("nobody has answered: {outcome:?}"),
+        outcome = waiting => panic!("no answer was given: {outcome:?}"),
         () = tokio::time::sleep(Duration::from_secs(1)) => {}
     }
     driver.remote().cancel();
@@ -214,7 +214,7 @@ async fn what_a_destructor_wants_undone_comes_too_late() {
     let run = flow.run().mode(ExecutionMode::Legacy);
     let mut driver = run.drive(|cx| Box::pin(handler(cx, undone.clone())));
     tokio::select! {
-        outcome = flow.finish(&mut driver) => panic!("nobody has answered: {outcome:?}"),
+        outcome = flow.finish(&mut driver) => panic!("no answer was given: {outcome:?}"),
         () = tokio::time::sleep(Duration::from_secs(1)) => {}
     }
     driver.remote().cancel();

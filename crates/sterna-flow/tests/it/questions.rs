@@ -92,7 +92,7 @@ async fn only_what_was_asked_can_be_answered() {
         Ok(format!("{first} {second}"))
     }
     let mut flow = Flow::new();
-    // Nobody has asked anything yet, so nobody has agreed to anything.
+    // No question has been asked yet, so no answer can count.
     let eager = [("first", "yes"), ("second", "yes")];
     assert_eq!(flow.request(&eager, handler, ()).await, "asks first: 1?;");
     let eager = [("second", "early"), ("first", "1"), ("first", "twice")];

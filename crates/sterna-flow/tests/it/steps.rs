@@ -31,7 +31,7 @@ async fn an_error_is_remembered_like_a_result() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_transient_error_is_nobodys_result() {
+async fn a_transient_error_is_never_a_result() {
     async fn handler(cx: FlowCx<'_>, (count, works): (Count, bool)) -> Reply {
         let before = cx.step("before", || count.work("before")).await?;
         let step = cx.step("call", || async {

@@ -70,11 +70,7 @@ async fn a_sleep_beside_a_question_runs_while_the_client_is_away() {
     assert_eq!(late.keys(), "day@");
     let second = in_time.request(&[("ok", "yes")], handler, ()).await;
     assert_eq!(second, "asks last: Last?;");
-    assert_eq!(
-        in_time.keys(),
-        "ok",
-        "a clock that nobody needs is not kept"
-    );
+    assert_eq!(in_time.keys(), "ok", "an unused clock is not kept");
     tokio::time::advance(Duration::from_secs(25 * 3600)).await;
     let second = late.request(&[("ok", "yes")], handler, ()).await;
     assert_eq!(second, "asks last: Last?;");

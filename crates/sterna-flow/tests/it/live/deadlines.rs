@@ -1,4 +1,4 @@
-//! Questions that somebody must answer in time.
+//! Questions with a deadline.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a task shows, and when it is safe.
+//! Questions that a task shows, once they are durable.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! How a flow ends that is told to.
+//! Ends of flows that are cancelled or shed.
 
 use std::error::Error;
 
@@ -9,7 +9,7 @@ use sterna_flow::{ExecutionMode, FlowCx, Handler, Outcome};
 use super::rest;
 use crate::kit::{Flow, Reply, text};
 
-/// How a flow ends that is cancelled while it waits.
+/// The outcome of a flow that is cancelled while it waits.
 async fn cancelled<H>(handler: H) -> Outcome<String, Box<dyn Error + Send + Sync>>
 where
     H: for<'a> Handler<'a, FlowCx<'a>, (), Output = Reply>,

@@ -15,7 +15,7 @@ use sterna_flow::{Asked, BuildMatch, Driver, Engine, ExecutionMode, FlowCx, Jour
 use crate::backends::Stores;
 use crate::kit::{Count, Flow, Reply, sha256, text};
 
-/// Polls until the handler waits for somebody else.
+/// Polls until the handler waits for an event from outside.
 async fn rest<F>(flow: &Flow, driver: &mut Driver<'_, F>)
 where
     F: Future<Output = Reply> + ?Sized,

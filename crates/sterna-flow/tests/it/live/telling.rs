@@ -1,4 +1,4 @@
-//! What a handler says while it works, and once only.
+//! Progress and logs of a handler, sent once only.
 
 use sterna_flow::{FlowCx, Level, Outcome, Progress};
 
