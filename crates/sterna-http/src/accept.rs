@@ -1,4 +1,4 @@
-//! What a request is written in and what its sender can read.
+//! The type of a request's body and the types that its sender reads.
 
 use http::HeaderMap;
 use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
@@ -20,13 +20,13 @@ impl Accepts {
         events: true,
     };
 
-    /// Whether a JSON document will be read.
+    /// Returns whether the client reads a JSON document.
     #[must_use]
     pub fn json(self) -> bool {
         self.json
     }
 
-    /// Whether an event stream will be read.
+    /// Returns whether the client reads an event stream.
     #[must_use]
     pub fn events(self) -> bool {
         self.events
@@ -36,7 +36,7 @@ impl Accepts {
         let mut values = headers.get_all(ACCEPT).iter().peekable();
         match values.peek() {
             None => return Self::EVERYTHING,
-            // What clients send, as a rule; whatever else may follow adds nothing.
+            // The usual value of clients; further values add nothing.
             Some(value) if *value == USUAL => return Self::EVERYTHING,
             Some(_) => {}
         }
@@ -61,7 +61,7 @@ impl Accepts {
     }
 }
 
-/// Whether the body is one plain JSON document.
+/// Returns whether the body is one plain JSON document.
 ///
 /// A page can send other types without asking the browser's leave, so taking
 /// only this one keeps foreign pages out even where no `Origin` is sent.
@@ -81,7 +81,7 @@ pub(super) fn is_plain_json(headers: &HeaderMap) -> bool {
     is_json && types.next().is_none() && plain
 }
 
-/// How the spec spells it for clients to copy.
+/// The value that the spec shows for clients to copy.
 const USUAL: &str = "application/json, text/event-stream";
 
 fn is_zero_quality(parameter: &str) -> bool {

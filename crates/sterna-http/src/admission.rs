@@ -86,7 +86,7 @@ impl AdmissionPolicy {
         Ok(Admission::new(caller, address, self))
     }
 
-    /// Whether `caller` may ask for `method` on `name`.
+    /// Checks that `caller` may ask for `method` on `name`.
     pub(super) fn check(
         &self,
         caller: &Caller,
@@ -198,19 +198,19 @@ impl Admission {
         }
     }
 
-    /// Who is calling.
+    /// The caller.
     #[must_use]
     pub fn caller(&self) -> &Caller {
         &self.caller
     }
 
-    /// Whether lists leave out what the caller may not use.
+    /// Returns whether lists leave out entries that the caller may not use.
     pub fn hides(&self) -> bool {
         let rules = self.rules.as_ref();
         rules.is_some_and(|rules| rules.gate().hides())
     }
 
-    /// What the request came over, in OpenTelemetry's words.
+    /// The transport of the request, in OpenTelemetry's words.
     pub fn transport(&self) -> &'static str {
         match self.rules {
             Some(_) => "tcp",
@@ -218,7 +218,7 @@ impl Admission {
         }
     }
 
-    /// Whether the caller's scopes are enough for `method` on `name`.
+    /// Checks that the caller's scopes are enough for `method` on `name`.
     ///
     /// # Errors
     ///
@@ -286,7 +286,7 @@ impl Admission {
     ///
     /// # Errors
     ///
-    /// [`Refusal::Busy`] or [`Refusal::CallerBusy`]: there is none.
+    /// [`Refusal::Busy`] or [`Refusal::CallerBusy`] if every place is taken.
     pub fn take_call(&self) -> Result<Option<Slot>, Refusal> {
         match (&self.rules, &self.line) {
             (Some(rules), _) => rules.calls.take(self.rate_key()).map(Some),

@@ -129,7 +129,7 @@ impl fmt::Debug for ResponseBody {
 #[non_exhaustive]
 pub struct Aborted;
 
-/// What is left of an answer: events as they happen, then the end.
+/// The rest of an answer: events as they happen, then the end.
 ///
 /// It is polled by the connection that carries the answer and dropped with it,
 /// so it is the place to keep the running call itself.
@@ -159,7 +159,7 @@ pin_project! {
     }
 }
 
-/// What a stream keeps for as long as it lasts.
+/// Values that live as long as a stream.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     #[expect(dead_code, reason = "kept for what dropping it does")]
@@ -169,7 +169,7 @@ pub(super) struct Held {
     #[expect(dead_code, reason = "kept for what dropping it does")]
     pub(super) room: Option<Reservation>,
     pub(super) monitor: Option<StreamMonitor>,
-    /// What large events are charged to.
+    /// The budget that large events are charged to.
     pub(super) memory: Option<Arc<Budget>>,
 }
 

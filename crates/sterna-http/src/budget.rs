@@ -51,8 +51,8 @@ impl Budget {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// Whether so little is left that no further call should begin: the rest is
-    /// for the answers of those that run.
+    /// Returns whether so little is left that no further call should begin: the rest
+    /// is for the answers of those that run.
     pub(super) fn is_scarce(&self) -> bool {
         let limit = self.limits.buffered_bytes;
         self.held() > limit - limit / 4

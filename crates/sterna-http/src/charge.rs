@@ -99,5 +99,5 @@ impl<E: Endpoint> Shared<E> {
 /// A body whose values need not be weighed: 512 of them take 80 MiB at worst.
 const LIGHT: usize = 1 << 10;
 
-/// What the HTTP library holds for an answer besides its bytes, about.
+/// Approximate memory of the HTTP library for an answer, besides its bytes.
 const STREAM: usize = 1 << 10;

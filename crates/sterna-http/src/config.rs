@@ -38,11 +38,11 @@ pub struct HttpConfig {
     pub dangerous_any_origin: bool,
     /// Limits on what is taken in at once.
     pub limits: Limits,
-    /// How often one caller may call.
+    /// Rate limits of one caller.
     pub rates: Rates,
     /// Time-outs.
     pub timeouts: Timeouts,
-    /// Whether `/metrics` is served. Off: it tells a stranger how busy we are.
+    /// Serves `/metrics`. Off: it tells a stranger how busy we are.
     pub metrics: bool,
 }
 
@@ -96,13 +96,13 @@ pub struct Limits {
     /// 2048 leave half of the connections for calls.
     pub listeners: usize,
     /// The percentage of `calls` and of `listeners` that one named caller may
-    /// hold; one more is 429. 50: whatever one caller does, others are served.
+    /// hold; one more is 429. 50: a single caller always leaves room for others.
     pub caller_percent: u8,
     /// The same for callers without a name, by their address or IPv6 network.
     /// Not for loopback, where a proxy may stand in front of all callers. 75: an
     /// address may be a proxy too, and is then set to 100.
     pub address_percent: u8,
-    /// What one stream may hold that its reader has not taken. 256 KiB: some
+    /// Bytes that one stream may hold before its reader takes them. 256 KiB: some
     /// thousand notifications. All listeners together have a quarter of
     /// [`buffered_bytes`](Self::buffered_bytes).
     pub event_bytes: usize,
@@ -143,26 +143,26 @@ pub struct Timeouts {
     /// From the end of the head to the end of the body. A minute: 4 MiB on a
     /// slow line.
     pub body: Duration,
-    /// How long a connection may be kept open without a request. 75 seconds:
+    /// Time for which a connection may stay open without a request. 75 seconds:
     /// longer than the 60 of common load balancers, so that it is they who
     /// close and no request meets a closing connection.
     pub idle: Duration,
-    /// How long a peer may leave our bytes unread, whether of a stream or of a
+    /// Time for which a peer may leave our bytes unread, whether of a stream or of a
     /// whole answer; an answer is written in pieces of 64 KiB, each of which has
     /// this long. Thirty seconds: a peer that stops reading for longer is gone
     /// or means harm.
     pub write: Duration,
     /// The longest a call may run. Ten minutes: what takes longer is a task.
     pub call: Duration,
-    /// How often a silent stream sends a comment. Fifteen seconds: the strictest
+    /// Interval between comments on a silent stream. Fifteen seconds: the strictest
     /// proxies we know cut a silent connection after sixty.
     pub keep_alive: Duration,
-    /// How long we go on accepting after a shutdown began, while `/readyz` says
+    /// Time for which we go on accepting after a shutdown began, while `/readyz` says
     /// that we leave. Zero by default: an orchestrator removes an instance
     /// before it stops it. Behind a load balancer that only polls, its polling
     /// interval.
     pub notice: Duration,
-    /// How long running calls may go on after that. 25 seconds: within the 30
+    /// Time for which running calls may go on after that. 25 seconds: within the 30
     /// that orchestrators grant before they kill.
     pub drain: Duration,
 }

@@ -23,8 +23,8 @@ use super::pipeline::{ConnectionInfo, Shared};
 use super::socket::Socket;
 use super::unread::PIECE;
 
-/// Serves HTTP/1.1 or HTTP/2, whichever the peer begins to speak, until the
-/// peer leaves, holds us up, or the server goes away.
+/// Serves HTTP/1.1 or HTTP/2, as the peer chooses, until the peer leaves, stalls,
+/// or the server goes away.
 pub(super) async fn serve_connection<E: Endpoint>(
     shared: Arc<Shared<E>>,
     stream: TcpStream,

@@ -50,8 +50,8 @@ impl Connections {
         self.tasks.len() < self.limit.saturating_add(RESERVED)
     }
 
-    /// Makes room for one more connection if there is none, and says what that
-    /// one may do.
+    /// Makes room for one more connection if the server is full, and returns the kind
+    /// of service for it.
     pub(super) fn admit(&self) -> Admitted {
         if self.served < self.limit || self.close_longest_idle(Admitted::Fully) {
             return Admitted::Fully;
@@ -86,7 +86,7 @@ impl Connections {
         self.served += usize::from(admitted == Admitted::Fully);
     }
 
-    /// Waits for the end of a connection; `None` if there is none.
+    /// Waits for the end of a connection; `None` if no connection is open.
     pub(super) async fn ended(&mut self) -> Option<()> {
         let id = match self.tasks.join_next_with_id().await? {
             Ok((id, ())) => id,

@@ -70,14 +70,14 @@ pub struct Inbound {
     pub head: Parts,
     /// The whole body.
     pub body: Bytes,
-    /// Who is calling and what they may still do.
+    /// The caller and the limits of the call.
     pub admission: Admission,
     /// The kinds of answer the client reads.
     pub accepts: Accepts,
     /// Address of the peer, if it is known.
     pub peer: Option<SocketAddr>,
-    /// How long a call may be silent before its answer had better become a
-    /// stream, which is kept alive: what [`reply::respond_or_stream`] wants to know.
+    /// Silence after which an answer becomes a stream, which is kept alive;
+    /// [`reply::respond_or_stream`] uses it.
     ///
     /// [`reply::respond_or_stream`]: super::reply::respond_or_stream
     pub patience: Duration,
@@ -86,7 +86,7 @@ pub struct Inbound {
     pub deadline: Instant,
     /// Says that the server is going away.
     pub shutdown: Shutdown,
-    /// What the call's memory is charged to.
+    /// The budget that the call's memory is charged to.
     pub memory: Arc<Budget>,
 }
 

@@ -1,4 +1,4 @@
-//! Whether the server lives, and whether it can do its work.
+//! Liveness and readiness of the server.
 
 use std::fmt;
 use std::pin::Pin;
@@ -29,7 +29,7 @@ pub trait Check: Send + Sync + 'static {
 /// A look under way.
 pub type Checking = Pin<Box<dyn Future<Output = Health> + Send>>;
 
-/// What a [`Check`] found. Anybody can read it, so it holds ids and no secrets.
+/// The result of a [`Check`]. It is public, so it holds ids and no secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Health {
     passing: bool,
@@ -64,8 +64,7 @@ impl Health {
     }
 }
 
-/// What operators look at: the checks behind `/readyz` and the numbers behind
-/// `/metrics`.
+/// The checks behind `/readyz` and the metrics behind `/metrics`.
 #[derive(Default)]
 pub struct Probes {
     checks: Vec<Box<dyn Check>>,

@@ -112,8 +112,8 @@ where
     }
 }
 
-/// Where a request comes from, for a service that does not accept connections
-/// itself: put it into the request's extensions.
+/// Address of the client, for a service that does not accept connections itself:
+/// put it into the request's extensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "an address is all it ever is")]
 pub struct Peer(pub SocketAddr);

@@ -143,7 +143,7 @@ impl Counter {
         self.0.fetch_add(more, Ordering::Relaxed);
     }
 
-    /// How much it is.
+    /// The current count.
     #[must_use]
     pub fn value(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
@@ -160,7 +160,7 @@ impl Gauge {
         self.0.store(value, Ordering::Relaxed);
     }
 
-    /// What it was last said to be.
+    /// The last value set.
     #[must_use]
     pub fn value(&self) -> u64 {
         self.0.load(Ordering::Relaxed)

@@ -10,8 +10,8 @@ use http::Version;
 use super::clock;
 use super::config::Timeouts;
 
-/// What is known about one connection, shared by its socket, its requests, its
-/// streams and the task that watches it.
+/// The state of one connection, shared by its socket, its requests, its streams
+/// and the task that watches it.
 ///
 /// Nothing here sets a timer: the watcher does, once, and looks again when it
 /// fires, so a request costs a lock and a glance at the clock.
@@ -46,7 +46,7 @@ struct Untaken {
     held_since: Option<Instant>,
 }
 
-/// What a connection without a request waits for.
+/// The input that a connection without a request waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waiting {
     /// The rest of a head, or the first one.
@@ -55,7 +55,7 @@ enum Waiting {
     Idle,
 }
 
-/// What to do about a connection.
+/// The action that a connection needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConnectionState {
     /// Nothing; look again at this time.
@@ -195,8 +195,8 @@ impl ConnectionMonitor {
         }
     }
 
-    /// Since when an answer is held for the peer that it has not read to its
-    /// end; `None` if there is none.
+    /// Time since which an answer waits for the peer to read it to its end; `None` if
+    /// there is no such answer.
     pub(super) fn holds_since(&self) -> Option<Instant> {
         let state = self.state();
         let untaken = state.untaken.values();

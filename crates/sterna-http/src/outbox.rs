@@ -1,4 +1,4 @@
-//! What a call says before its answer: a bounded queue without a task behind it.
+//! Events of a call before its answer: a bounded queue without a task behind it.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -118,7 +118,7 @@ impl Outbox {
         reader.into_iter().chain(writers).for_each(Waker::wake);
     }
 
-    /// Whether the reader is gone or the queue was ended.
+    /// Returns whether the reader is gone or the queue was ended.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         lock(&self.0).closed
@@ -181,7 +181,7 @@ impl Queue {
     }
 }
 
-/// Why an event was not taken.
+/// The reason an event was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PushError {

@@ -1,4 +1,4 @@
-//! What a request passes on its way to the endpoint, in the order it does.
+//! The checks that a request passes before the endpoint, in order.
 
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
@@ -48,7 +48,7 @@ pub(super) struct Shared<E> {
     pub(super) closing: Shutdown,
 }
 
-/// How requests came to us: those of one connection, or a single one.
+/// The connection of a request, or the peer of a single one.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionInfo {
     pub(super) peer: Option<SocketAddr>,
@@ -95,7 +95,7 @@ impl<E: Endpoint> Shared<E> {
         })
     }
 
-    /// Answers a request, whatever it is.
+    /// Answers any request.
     pub(super) async fn answer<B: Body>(
         &self,
         request: Request<B>,
@@ -155,7 +155,7 @@ impl<E: Endpoint> Shared<E> {
         response
     }
 
-    /// What holds for every path: a head of bearable size and no foreign page.
+    /// Checks for every path: a head of bearable size and no foreign page.
     fn check_head_and_origin<'a>(
         &self,
         head: &'a Parts,
@@ -340,7 +340,7 @@ impl<E: Endpoint> Shared<E> {
         }
     }
 
-    /// Whether the request is one the endpoint could answer.
+    /// Checks that the request is one the endpoint could answer.
     fn admit<B: Body>(&self, head: &Parts, body: &B) -> Result<Accepts, Refusal> {
         let posts = head.method == Method::POST;
         let legacy = head.method == Method::GET || head.method == Method::DELETE;
@@ -403,5 +403,5 @@ const LIVE: &str = "/livez";
 const READY: &str = "/readyz";
 const PROBES: [&str; 3] = [LIVE, READY, "/metrics"];
 
-/// What the endpoint has, after its deadline, to say so in its own words.
+/// Time after its deadline for the endpoint to report it in its own words.
 const SLACK: Duration = Duration::from_secs(2);

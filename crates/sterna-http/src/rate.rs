@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_named_pays_for_the_anonymous() {
+    fn a_named_caller_does_not_pay_for_the_anonymous() {
         let rates = Rates {
             calls: Some(Rate::new(1, SECOND)),
             anonymous_calls: Some(Rate::new(1, SECOND)),
@@ -305,7 +305,7 @@ mod tests {
     proptest! {
         /// Within any time, no caller gets more than a burst and what came back.
         #[test]
-        fn nobody_gets_more_than_the_rate_allows(
+        fn no_caller_gets_more_than_the_rate_allows(
             steps in prop::collection::vec((0u64..3_000, 1u32..4), 1..60),
         ) {
             let (buckets, start) = buckets(5, 10);

@@ -35,20 +35,20 @@ pub enum Refusal {
     },
     /// The caller is not let in: 400, 401, 403 or 503.
     Denied {
-        /// Why.
+        /// The reason.
         denied: Denied,
         /// The `WWW-Authenticate` header that says so.
         challenge: Option<HeaderValue>,
     },
-    /// The `Host` is none of our names: 403.
+    /// The `Host` is not one of our names: 403.
     ForeignHost,
-    /// The `Origin` is none we serve: 403.
+    /// The `Origin` is not one that we serve: 403.
     ForeignOrigin,
     /// The head is larger than we take: 431.
     HeadTooLarge,
-    /// The method is none of those in `allow`: 405.
+    /// The method is not one of those in `allow`: 405.
     MethodNotAllowed {
-        /// What the `Allow` header says.
+        /// Value of the `Allow` header.
         allow: &'static str,
     },
     /// The client takes neither JSON nor an event stream: 406.
@@ -75,7 +75,7 @@ pub enum Refusal {
     /// The endpoint is at another path: 404. Only for a sender whose `Origin`
     /// and `Host` have been judged.
     WrongPath {
-        /// Where the endpoint is.
+        /// Path of the endpoint.
         endpoint: Box<str>,
     },
 }

@@ -150,7 +150,7 @@ struct StreamingCall<F: Future + ?Sized, L> {
     last: Option<L>,
 }
 
-/// What has been said so far and not been read.
+/// The next event that has not been read.
 fn poll_inbox(inbox: Option<&Inbox>, cx: &mut Context<'_>) -> Option<Bytes> {
     match inbox?.poll_event(cx) {
         Poll::Ready(event) => event,
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn somebody_else_may_speak_for_a_call_that_waits() {
+    async fn another_task_may_send_for_a_call_that_waits() {
         let (outbox, inbox) = outbox(99);
         let (go, gone) = tokio::sync::oneshot::channel();
         let speaker = async move {

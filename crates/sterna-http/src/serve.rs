@@ -17,7 +17,7 @@ use super::http_server::HttpServer;
 use super::monitor::ConnectionMonitor;
 use super::pipeline::ConnectionInfo;
 
-/// How a server came to its end.
+/// The result of a shutdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DrainReport {

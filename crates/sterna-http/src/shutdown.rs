@@ -32,7 +32,7 @@ impl Shutdown {
         self.0.waiting.notify_waiters();
     }
 
-    /// Whether it has been given.
+    /// Returns whether it has been given.
     #[must_use]
     pub fn has_begun(&self) -> bool {
         self.0.begun.load(Ordering::Acquire)

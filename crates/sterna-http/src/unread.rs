@@ -140,8 +140,8 @@ pub(super) const PIECE: usize = 64 << 10;
 /// A reader that pauses for less is not held responsible for a lack of memory.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How often the log says the same.
+/// Interval between equal log lines.
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// How often connections are looked through.
+/// Interval between checks of the connections.
 const INTERVAL: Duration = Duration::from_millis(10);

@@ -36,7 +36,7 @@ fn marks(json: &[u8]) -> usize {
         .sum()
 }
 
-/// What the values outside of strings take.
+/// Memory of the values outside of strings.
 fn structure(json: &[u8]) -> usize {
     let mut size = 0_usize;
     // One bit for each level, set for an object. What is deeper than this many

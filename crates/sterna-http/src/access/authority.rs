@@ -62,7 +62,7 @@ impl<'a> Authority<&'a str> {
         matches!(self.host, Host::Address(_))
     }
 
-    /// Whether this is the very address a connection came in at.
+    /// Returns whether this is the very address a connection came in at.
     pub(super) fn is_address(&self, bound: SocketAddr) -> bool {
         let here = matches!(self.host, Host::Address(address) if address == bound.ip());
         here && self.port.is_none_or(|port| port == bound.port())
@@ -70,7 +70,7 @@ impl<'a> Authority<&'a str> {
 }
 
 impl Authority<String> {
-    /// Whether a listed name covers `asked`; without a port it covers any.
+    /// Returns whether a listed name covers `asked`; without a port it covers any.
     pub(super) fn covers(&self, asked: &Authority<&str>) -> bool {
         let same = match (&self.host, &asked.host) {
             (Host::Address(listed), Host::Address(asked)) => listed == asked,

@@ -1,9 +1,10 @@
-//! Who may talk to us at all: the names we go by and the pages we serve.
+//! Checks of `Host` and `Origin`: the names of the server and the pages it
+//! serves.
 //!
 //! A web page can make a browser send requests to any address, also to one on
-//! the user's own machine. What gives it away is the `Origin` it cannot forge
-//! and, when it has its own name point at us, the `Host`. Both are checked; a
-//! good `Host` does not make up for a foreign `Origin`.
+//! the user's own machine. Two headers that the page cannot forge give it away:
+//! the `Origin`, and the `Host` when the page's own name points at us. Both are
+//! checked; a good `Host` does not make up for a foreign `Origin`.
 
 mod authority;
 
@@ -56,8 +57,8 @@ impl Access {
         })
     }
 
-    /// Whether a server that listens on `address` answers to any name others
-    /// could call it by.
+    /// Returns whether a server that listens on `address` has a name that clients can
+    /// call it by.
     pub(super) fn is_reachable_at(&self, address: SocketAddr) -> bool {
         self.any_host || !self.hosts.is_empty() || !address.ip().is_unspecified()
     }
@@ -101,7 +102,7 @@ impl Access {
         }
     }
 
-    /// Whether the request is meant for us, on a connection to `bound`.
+    /// Checks that the request is meant for us, on a connection to `bound`.
     pub(super) fn host(&self, head: &Parts, bound: Option<SocketAddr>) -> Result<(), Refusal> {
         let host = named_host(head)?;
         let ours = self.any_host
@@ -143,7 +144,7 @@ fn is_loopback_page(origin: &str) -> bool {
     })
 }
 
-/// Whether `text` can be an origin at all; `null` is one only when it is listed.
+/// Returns whether `text` can be an origin; `null` is one only when it is listed.
 fn is_origin(text: &str) -> bool {
     text == "null" || split_origin(text).is_some()
 }

@@ -42,7 +42,7 @@ pub trait Authenticator: Send + Sync + 'static {
     }
 }
 
-/// What an [`Authenticator`] found out.
+/// The result of an [`Authenticator`].
 #[non_exhaustive]
 pub enum AuthOutcome {
     /// The credential is good.
@@ -79,7 +79,7 @@ impl std::fmt::Debug for AuthOutcome {
     }
 }
 
-/// Why a caller is not let in.
+/// The reason a caller is not let in.
 ///
 /// The peer learns the kind, because OAuth clients act on it, and nothing more.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Who is calling, and what they were granted.
+//! The caller of a request, with its scopes and claims.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -74,11 +74,11 @@ impl Caller {
     }
 
     fn facts(&self) -> &Facts {
-        self.0.as_deref().unwrap_or(&NOBODY)
+        self.0.as_deref().unwrap_or(&ANONYMOUS)
     }
 
     fn with(mut self, change: impl FnOnce(&mut Facts)) -> Self {
-        let facts = self.0.get_or_insert_with(|| Arc::new(NOBODY.clone()));
+        let facts = self.0.get_or_insert_with(|| Arc::new(ANONYMOUS.clone()));
         change(Arc::make_mut(facts));
         self
     }
@@ -100,7 +100,7 @@ impl fmt::Debug for Caller {
 }
 
 // The anonymous caller costs no allocation: it is nearly every request of a local server.
-static NOBODY: LazyLock<Facts> = LazyLock::new(|| Facts {
+static ANONYMOUS: LazyLock<Facts> = LazyLock::new(|| Facts {
     principal: Principal::anonymous(),
     scopes: Scopes::none(),
     claims: Map::new(),

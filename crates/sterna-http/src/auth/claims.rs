@@ -1,4 +1,4 @@
-//! What a token says, and whether it says it to us, now.
+//! The claims of a token, and the checks of issuer, audience and time.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,7 +9,7 @@ use super::{Caller, Principal, Scopes, TokenFault};
 /// The claims of a token whose signature is good.
 pub(super) struct Claims(Map<String, Value>);
 
-/// What a token must say to be for us.
+/// The values that the claims of a token are compared with.
 pub(super) struct Expected<'a> {
     pub(super) issuer: &'a str,
     pub(super) leeway: Duration,
@@ -27,7 +27,7 @@ impl Claims {
         self.text("iss").ok_or(TokenFault::Issuer)
     }
 
-    /// Who the token names, if it is for us and its time is now.
+    /// The caller that the token names, if it is for us and valid now.
     pub(super) fn judge(
         self,
         expected: &Expected<'_>,
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_for_others_or_for_nobody_is_refused() {
+    fn a_token_for_other_servers_or_for_none_is_refused() {
         check(&json!({ "aud": ["you", "me"] }), Ok("ada - []"));
         check(&json!({ "aud": ["you"] }), Err(TokenFault::Audience));
         check(&json!({ "aud": [["me"]] }), Err(TokenFault::Audience));

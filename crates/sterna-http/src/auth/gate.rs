@@ -1,4 +1,4 @@
-//! Who may come in at all.
+//! Access to the server: anonymous, or with a credential.
 
 use super::{AuthOutcome, Authenticator, Caller, Denied, ScopePolicy};
 use http::request::Parts;
@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-/// Whom the server answers.
+/// The callers that the server answers.
 ///
-/// There is no default: a server that anybody may call says so.
+/// There is no default: a server without authentication says so.
 #[derive(Clone)]
 pub struct Gate {
     authenticator: Option<Arc<dyn Authenticator>>,

@@ -18,7 +18,7 @@ struct Key {
     public: PublicKey,
 }
 
-/// What finding a key for a token came to.
+/// The result of looking for the key of a token.
 #[derive(Debug)]
 pub(super) enum Found<'a> {
     Key(&'a PublicKey),

@@ -12,10 +12,10 @@ use serde::de::IgnoredAny;
 
 use super::TokenFault;
 
-/// How a token may be signed.
+/// Signature algorithm of a token.
 ///
-/// Signatures by a key pair only: there is no way to say `none`, and none to
-/// pass a public key off as a shared secret.
+/// Signatures by a key pair only: `none` does not exist here, and a public key
+/// cannot be passed off as a shared secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the names are those of RFC 7518 and RFC 8037")]

@@ -9,7 +9,7 @@ use crate::catch_panic::{Panicked, catch_panic};
 use crate::clock;
 use crate::deadline::with_deadline;
 
-/// How long fetched keys are used and how often they are fetched.
+/// Lifetimes of fetched keys and limits on fetching them.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct KeyCacheConfig {
@@ -63,13 +63,13 @@ struct CacheState {
     finished: u64,
 }
 
-/// What the cache has to offer at a moment.
+/// The contents of the cache at one moment.
 #[derive(Clone)]
 pub(super) struct Glance {
     /// Keys that may be used, though perhaps not the newest.
     pub(super) keys: Option<Arc<KeySet>>,
     pub(super) age: Age,
-    /// Whether asking again is allowed now.
+    /// `true` if another fetch is allowed now.
     pub(super) may_refresh: bool,
     finished: u64,
 }
@@ -167,7 +167,7 @@ impl KeyCache {
         self.glance(now)
     }
 
-    /// Whether the fetch under way was left alone for so long that its answer
+    /// Returns whether the fetch under way was not polled for so long that its answer
     /// is not worth waiting for.
     fn is_overdue(&self, now: Instant) -> bool {
         let started_at = self.state().started_at;

@@ -33,7 +33,7 @@ impl ResourceUri {
         &self.text
     }
 
-    /// Whether `audience` names this resource.
+    /// Returns whether `audience` names this resource.
     ///
     /// Scheme and host are compared without regard to case (AUTH-B2), the rest
     /// letter by letter.
@@ -68,7 +68,7 @@ impl ResourceUri {
     }
 }
 
-/// Where a client learns how to get a token for this server.
+/// Metadata of the protected resource: tells a client how to get a token.
 ///
 /// Served under the well-known path with the resource's own path behind it,
 /// and without it, because clients try both (ASDISC-S3).

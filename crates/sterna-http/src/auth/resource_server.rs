@@ -14,15 +14,15 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use zeroize::Zeroizing;
 
-/// What a token is held against, beyond issuer and audience.
+/// The checks of a token beyond issuer and audience.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct JwtConfig {
     /// The signatures we believe. All that use a key pair: each key says which
     /// of them it is for, so a longer list opens nothing.
     pub algorithms: Vec<Algorithm>,
-    /// How far the issuer's clock may be off, at most a day. A minute: more than
-    /// NTP leaves, less than a token's life.
+    /// Largest error of the issuer's clock, at most a day. A minute: more than NTP
+    /// leaves, less than a token's life.
     pub leeway: Duration,
     /// The longest token we read. 16 KiB: above what issuers make, below what
     /// is worth hashing for a stranger.
@@ -31,7 +31,7 @@ pub struct JwtConfig {
     /// name a resource (RFC 8707). None: every name here is one more service
     /// whose tokens work with us.
     pub more_audiences: Vec<String>,
-    /// How the issuers' keys are cached.
+    /// Cache of the issuers' keys.
     pub keys: KeyCacheConfig,
 }
 

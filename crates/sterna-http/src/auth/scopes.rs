@@ -26,13 +26,13 @@ impl Scopes {
         text.split(' ').collect()
     }
 
-    /// Whether `scope` is in the set.
+    /// Returns whether `scope` is in the set.
     #[must_use]
     pub fn contains(&self, scope: &str) -> bool {
         self.0.contains(scope)
     }
 
-    /// Whether the set holds nothing.
+    /// Returns whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -161,13 +161,13 @@ impl ScopePolicy {
         needed
     }
 
-    /// What every request needs, whatever it asks for.
+    /// The scopes that every request needs.
     #[must_use]
     pub fn needed_everywhere(&self) -> &Scopes {
         &self.everywhere
     }
 
-    /// Whether a token that grants `granted` is enough for `needed`.
+    /// Returns whether a token that grants `granted` is enough for `needed`.
     #[must_use]
     pub fn satisfied(&self, granted: &Scopes, needed: &Scopes) -> bool {
         granted.covers(needed) || (!self.implied.is_empty() && self.expand(granted).covers(needed))

@@ -1,4 +1,4 @@
-//! Where an issuer's keys come from.
+//! Sources of an issuer's keys.
 
 use std::fmt;
 use std::fs::File;

@@ -25,7 +25,7 @@ pub(crate) struct Desk(Arc<State>);
 pub(crate) struct State {
     /// Calls that have begun.
     pub(crate) begun: AtomicUsize,
-    /// Calls that have ended, in whatever way.
+    /// Calls that have ended in any way.
     pub(crate) ended: AtomicUsize,
     /// Told whenever one of the two grows.
     pub(crate) moved: Notify,
@@ -120,7 +120,7 @@ fn listen(running: Running, inbound: &Inbound) -> Response<ResponseBody> {
     })
 }
 
-/// Says more than anybody can swallow, for ever.
+/// Sends events without end, faster than a client can read.
 fn flood(running: Running, inbound: &Inbound) -> Response<ResponseBody> {
     let (outbox, inbox) = inbound.outbox();
     let call = async move {

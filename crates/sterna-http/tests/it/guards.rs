@@ -1,4 +1,4 @@
-//! What is decided before anything of a request is looked at.
+//! Decisions before anything of a request is looked at.
 
 use sterna_http::Probes;
 use sterna_http::auth::{Gate, StaticTokens};

@@ -178,7 +178,7 @@ pub(crate) struct Publisher {
 #[derive(Default)]
 pub(crate) struct Published {
     pub(crate) document: Mutex<String>,
-    /// How often the keys were asked for.
+    /// Number of requests for the keys.
     pub(crate) asked: AtomicUsize,
     /// While set, an answer waits for `go`.
     pub(crate) slow: std::sync::atomic::AtomicBool,

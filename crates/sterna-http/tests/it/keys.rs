@@ -1,4 +1,4 @@
-//! Where an issuer's keys come from, and how often they are asked for.
+//! Sources of an issuer's keys, and the frequency of requests to them.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! How much is taken in.
+//! Limits on the size of requests.
 
 use std::time::Duration;
 

@@ -22,7 +22,7 @@ struct Session(&'static str);
 impl Endpoint for Guest {
     async fn call(&self, inbound: Inbound) -> Response<ResponseBody> {
         let session = inbound.head.extensions.get::<Session>();
-        let name = session.map_or("nobody", |session| session.0);
+        let name = session.map_or("a stranger", |session| session.0);
         let path = inbound.head.uri.path();
         reply::json(StatusCode::OK, format!("{name} at {path}"))
     }
@@ -61,7 +61,7 @@ async fn a_router_that_has_matched_the_path_may_leave_it_to_us() {
     for path in ["/", "/anything"] {
         let request = post(path).body(Full::default()).unwrap();
         let (status, body) = check(&mut edge, request).await;
-        assert_eq!((status, body), (200, format!("nobody at {path}")));
+        assert_eq!((status, body), (200, format!("a stranger at {path}")));
     }
     let live = Request::get("/livez").body(Full::default()).unwrap();
     assert_eq!(check(&mut edge, live).await.0, 200);

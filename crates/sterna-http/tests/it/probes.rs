@@ -1,4 +1,4 @@
-//! What operators see.
+//! Endpoints for operators.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -54,7 +54,7 @@ async fn readiness_lists_the_checks_and_asks_them_at_most_once_a_second() {
     assert_eq!(wire.get("/livez").await.status, 200);
 }
 
-/// A report as what it says: the order of its members is nobody's promise.
+/// A report as a value: the order of its members is not promised.
 fn read(report: &str) -> Value {
     serde_json::from_str(report).unwrap()
 }

@@ -1,4 +1,4 @@
-//! What becomes of a connection whose request was refused unread.
+//! The end of a connection whose request was refused unread.
 
 use std::time::Duration;
 

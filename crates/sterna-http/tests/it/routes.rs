@@ -174,7 +174,7 @@ impl Authenticator for Panicking {
 }
 
 #[tokio::test]
-async fn an_authenticator_that_panics_lets_nobody_in() {
+async fn an_authenticator_that_panics_refuses_every_caller() {
     let server = Server::guarded(Gate::guarded(Panicking), Probes::new(), |_| {});
     let mut wire = server.connect().await;
     assert_eq!(wire.call("x").await.status, 500);

@@ -27,7 +27,7 @@ async fn an_idle_connection_does_not_hold_the_server_up() {
 }
 
 #[tokio::test]
-async fn a_running_call_is_finished_and_nobody_new_is_let_in() {
+async fn a_running_call_is_finished_and_new_connections_are_refused() {
     let mut server = Server::start(|_| {});
     let mut wire = server.connect().await;
     wire.send(&post("", "wait")).await;
@@ -99,8 +99,8 @@ async fn notice_is_given_before_connections_end() {
     assert!(wire.is_closed().await);
 }
 
-/// Clients call as fast as they can while the server goes away. Whatever the
-/// endpoint has done, somebody has read the answer to.
+/// Clients call as fast as they can while the server goes away. For every call
+/// that the endpoint has finished, a client has read the answer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn shutdown_under_load_loses_no_answer() {
     static ANSWERED: AtomicUsize = AtomicUsize::new(0);

@@ -101,7 +101,7 @@ impl Wire {
         String::from_utf8(chunk[..size].to_vec()).unwrap()
     }
 
-    /// Whether the peer has nothing more to say and hangs up.
+    /// Returns whether the peer sends nothing more and closes.
     pub(crate) async fn is_closed(&mut self) -> bool {
         self.unread.is_empty() && !self.fill().await
     }
