@@ -82,7 +82,7 @@ struct Offer {
     /// The flag or the variable that names it.
     source: String,
     content: Content,
-    /// A flag asks for it to be sent; a variable is there whatever is called.
+    /// `true` if a flag asks to send it; a variable applies to every command.
     is_demanded: bool,
 }
 

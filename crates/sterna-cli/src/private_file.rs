@@ -15,11 +15,11 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Puts a new file in the place of whatever `path` names. Readers see the old
-/// file or the whole new one, and only the owner can open it.
+/// Replaces the file at `path`. Readers see the old file or the whole new one,
+/// and only the owner can open it.
 ///
-/// A symbolic link and anything else that is no file are refused: the text
-/// would land where the path does not say, or the link would be lost.
+/// A symbolic link or a special file is refused: the text would land in another
+/// file, or the link would be lost.
 pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     place(path, text, None)
 }

@@ -133,7 +133,7 @@ impl Emphasis {
     }
 }
 
-/// `text` on one line: names, keys and whatever else stands inside a sentence.
+/// `text` on one line, for names, keys and other text inside a sentence.
 pub(crate) fn one_line(text: &str) -> String {
     let mut words = String::with_capacity(text.len());
     for word in text

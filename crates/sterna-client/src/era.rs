@@ -27,7 +27,7 @@ use crate::wire::Timeouts;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Era {
-    /// Whichever the server speaks, modern first.
+    /// The era that the server speaks; modern is tried first.
     #[default]
     Any,
     /// 2025-11-25 and earlier: a session.
@@ -108,7 +108,7 @@ fn classify(error: &Error, over_http: bool) -> ProbeResult {
         {
             ProbeResult::Unknown
         }
-        // HTTP-C15, STDIO-C7: every other refusal, whatever its code.
+        // HTTP-C15, STDIO-C7: every other refusal, with any code.
         Fault::Refused { .. } | Fault::Status { .. } => ProbeResult::Legacy,
         // STDIO-C8: silence, or an end in horror.
         Fault::Closed | Fault::Died { .. } | Fault::Timeout(_) if !over_http => ProbeResult::Legacy,

@@ -27,7 +27,7 @@
 //! }
 //! ```
 //!
-//! # Where things are
+//! # Overview
 //!
 //! - [`Client`] connects to a URL, a [`Command`] or a [`Duplex`], finds out
 //!   which era the server belongs to, and asks it everything there is to ask.
@@ -41,7 +41,7 @@
 //! - [`oauth`] gets and keeps the access tokens of protected servers; give it
 //!   to [`Builder::auth`].
 //!
-//! # What it insists on
+//! # Guarantees
 //!
 //! - Answers are checked against the question before they are sent, and go only
 //!   to the server that asked.
@@ -55,8 +55,8 @@
 //!   dialect is an error, not a guess.
 //! - A call that is dropped is cancelled at the server, in the words of its era
 //!   and its transport.
-//! - Messages, rounds, pages and time are bounded, whatever the server does;
-//!   the time that a person takes to answer does not count.
+//! - Messages, rounds, pages and time are bounded for every server; the time
+//!   that a person takes to answer does not count.
 //! - An [`Error`] says what happened, who must act, and has a page that says
 //!   how.
 

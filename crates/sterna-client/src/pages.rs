@@ -81,7 +81,7 @@ impl<T> Pages<T> {
             if let Some(item) = self.ready.pop_front() {
                 return Ok(Some(item));
             }
-            // PAGE-C3, PAGE-C4: whatever it is, even empty, it goes back as it came.
+            // PAGE-C3, PAGE-C4: every cursor, even an empty one, goes back as it came.
             let cursor = match &self.cursor {
                 Cursor::Start => None,
                 Cursor::At(cursor) => Some(cursor.clone()),

@@ -1,4 +1,4 @@
-//! What a scripted client says to a question.
+//! Answers of a scripted client.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,7 +11,7 @@ pub(crate) enum Answer {
     Accept(Value),
     /// Accepts, declines or cancels without filling in anything.
     Action(&'static str),
-    /// Whatever it is, it is sent as it is.
+    /// Sent as it is.
     Raw(Value),
 }
 
@@ -54,7 +54,7 @@ impl Script {
         answers?.pop_front()
     }
 
-    /// The questions that nobody asked.
+    /// The questions of the script that were not asked.
     pub(crate) fn left(&self) -> impl Iterator<Item = &str> {
         let left = self.0.iter().filter(|(_, answers)| !answers.is_empty());
         left.map(|(key, _)| key.as_str())

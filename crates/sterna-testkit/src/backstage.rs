@@ -28,7 +28,7 @@ pub(crate) struct Backstage {
 struct Seen {
     /// The tasks that a worker has in hand.
     leased: BTreeSet<TaskId>,
-    /// Effects that were begun and whose end nobody knows.
+    /// Effects that were begun and have no recorded end.
     ambiguous: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ impl Backstage {
         }
     }
 
-    /// Whether a worker has a task in hand.
+    /// Returns whether a worker holds a task.
     pub(crate) fn is_worked_on(&self) -> bool {
         !self.seen().leased.is_empty()
     }
@@ -51,7 +51,7 @@ impl Backstage {
         self.seen().leased.clear();
     }
 
-    /// The effects of which a flow was told that nobody knows how they ended.
+    /// The effects that a flow was told are in doubt.
     pub(crate) fn ambiguous(&self) -> Vec<String> {
         self.seen().ambiguous.clone()
     }

@@ -27,7 +27,7 @@ use crate::notes::Notes;
 use crate::wire::{Message, Reply};
 use crate::world::World;
 
-/// Where one run of a flow takes place.
+/// The replicas, stores and worlds of one run of a flow.
 pub(crate) struct Cluster<'a> {
     pub(crate) flow: &'a Flow,
     pub(crate) clock: Clock,
@@ -36,10 +36,10 @@ pub(crate) struct Cluster<'a> {
     /// Rounds that the flow may take beyond what its author allows, because
     /// the kit adds some.
     pub(crate) spare_rounds: u32,
-    /// Whether every request goes to a replica that has seen none.
+    /// `true` if every request goes to a replica that has seen none.
     pub(crate) fresh_replica_each_time: bool,
-    /// How many flows have begun: a request that is sent again without a state
-    /// begins another.
+    /// Number of flows begun: a request that is sent again without a state begins
+    /// another.
     flows: Arc<AtomicU32>,
     worlds: Vec<World>,
     log: Dispatch,
@@ -170,7 +170,7 @@ impl<'a> Cluster<'a> {
         Box::pin(future.with_subscriber(self.log.clone()))
     }
 
-    /// What has come of the run outside.
+    /// The effects of the run on its worlds.
     pub(crate) fn effects(&self) -> Vec<String> {
         let worlds = self.worlds.iter();
         worlds.flat_map(|world| (world.effects)()).collect()
@@ -211,7 +211,7 @@ pub(crate) enum CrashPlan {
     Live,
 }
 
-/// Believes whatever the kit says about the caller.
+/// Trusts the kit's statement about the caller.
 struct TrustExtension;
 
 impl Authenticator for TrustExtension {

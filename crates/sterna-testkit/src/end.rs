@@ -1,4 +1,4 @@
-//! How a flow ended, in a form that can be compared.
+//! The end of a flow, in a form that can be compared.
 
 use std::fmt;
 
@@ -35,12 +35,12 @@ impl RunResult {
         }
     }
 
-    /// Whether an unused answer says that the script is wrong.
+    /// Returns whether an unused answer means that the script is wrong.
     pub(crate) fn uses_script(&self) -> bool {
         matches!(self, Self::Result(_))
     }
 
-    /// What is said, in one text.
+    /// Its text, in one piece.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Error { code, message, .. } => format!("{code} {message}"),

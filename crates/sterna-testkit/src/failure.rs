@@ -3,8 +3,8 @@ use std::fmt;
 
 use crate::notes::{Note, transcript};
 
-/// What is wrong with a flow, where it showed, what to do about it, and
-/// everything that happened until then.
+/// A mistake in a flow: where it showed, what to do about it, and everything that
+/// happened until then.
 ///
 /// Its text is made to be read in the output of a test; both `Display` and
 /// `Debug` give it.

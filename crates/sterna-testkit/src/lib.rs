@@ -24,18 +24,17 @@
 //! ```
 //!
 //! A [`Flow`] is a handler, its arguments and the answers it gets. Its
-//! [`run`](Flow::run) is played by the real server, in process: what the kit
-//! says is what goes over the wire. Its [`check`](Flow::check) finds what goes
-//! wrong in production only: a question that is another one on the next
-//! replica, an effect that happens twice when a response is lost, a handler
-//! that works in one protocol revision and not in the other.
+//! [`run`](Flow::run) goes through the real server, in process, with the messages
+//! that go over the wire. Its [`check`](Flow::check) finds mistakes that
+//! otherwise show only in production: a question that differs on the next
+//! replica, an effect that happens twice when a response is lost, a handler that
+//! works in one protocol revision and not in the other.
 //!
-//! - [`Flow::world`] stands in for what is outside, and says what happened to
-//!   it.
+//! - [`Flow::world`] stands in for the outside world and records effects on it.
 //! - [`Flow::round`] has the client misbehave: tamper, replay, come late,
-//!   answer in part, come as somebody else, never come back.
+//!   answer in part, come as another caller, never come back.
 //! - [`Flow::upgrade`] deploys another build in the middle.
-//! - [`Run`] has what was asked and done, and how it ended. When something is
+//! - [`Run`] has the questions, the effects and the end. When something is
 //!   wrong, a [`Failure`] shows all of it.
 //!
 //! The runtime is that of the test. With `#[tokio::test(start_paused = true)]`

@@ -1,4 +1,4 @@
-//! What the server logs during a run, for the transcript: the peer is never
+//! Log lines of the server during a run, for the transcript: the peer is never
 //! told why it was refused, and the author of a test wants to know.
 
 use std::fmt::{self, Write as _};

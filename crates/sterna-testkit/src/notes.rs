@@ -1,4 +1,4 @@
-//! What happened in a run, as it happened.
+//! The events of a run, in order.
 
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ pub(crate) struct Note {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Who {
     Client,
-    /// What the kit did to the flow.
+    /// Actions of the kit on the flow.
     Kit,
     Log,
     Server,
@@ -52,12 +52,12 @@ impl Notes {
         taken.round
     }
 
-    /// How many rounds have begun.
+    /// Number of rounds that have begun.
     pub(crate) fn rounds(&self) -> u32 {
         self.lock().round
     }
 
-    /// Somebody who notes which steps run.
+    /// An observer that notes which steps run.
     pub(crate) fn observer(&self) -> Observer {
         let notes = self.clone();
         Observer::new(move |key, seen| match seen {

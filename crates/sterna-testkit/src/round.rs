@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use sterna_server::auth::Caller;
 
-/// How the client behaves in one round, where it does not simply answer.
+/// The behaviour of the client in one round, where it does not simply answer.
 ///
 /// Made by [`Flow::round`](crate::Flow::round). A client that misbehaves talks
 /// to a server of 2026-07-28: in the other ways, and in the automatic checks,
@@ -63,8 +63,8 @@ impl Round {
         self
     }
 
-    /// Answers `key` too, which nobody has asked, with `response` as it goes
-    /// over the wire.
+    /// Answers `key` too, which was not asked, with `response` as it goes over the
+    /// wire.
     pub fn volunteering(mut self, key: &str, response: Value) -> Self {
         self.volunteered.push((key.to_owned(), response));
         self
@@ -76,7 +76,7 @@ impl Round {
         self
     }
 
-    /// Comes as somebody else.
+    /// Comes as another caller.
     pub fn by(mut self, caller: impl Into<Caller>) -> Self {
         self.caller = Some(caller.into());
         self

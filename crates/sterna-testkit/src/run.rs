@@ -1,4 +1,4 @@
-//! What a run was like, for assertions.
+//! The record of a run, for assertions.
 
 use std::fmt;
 
@@ -20,9 +20,9 @@ pub struct Run {
     pub(crate) end: RunResult,
     pub(crate) rounds: u32,
     pub(crate) notes: Vec<Note>,
-    /// How often it could have been dropped.
+    /// Number of polls, at each of which it could have been dropped.
     pub(crate) polls: u32,
-    /// Effects of which it was told that nobody knows how they ended.
+    /// Effects that it was told are in doubt.
     pub(crate) ambiguous: Vec<String>,
     /// Which flow of the run came to the end.
     pub(crate) flow_number: u32,
@@ -38,14 +38,14 @@ pub(crate) struct Question {
 }
 
 impl Run {
-    /// What came out, as text: that of a tool's content, of a prompt's
-    /// messages, of a resource; of an error its code and its message.
+    /// The result as text: that of a tool's content, of a prompt's messages, of a
+    /// resource; of an error its code and its message.
     #[must_use]
     pub fn text(&self) -> String {
         self.end.text()
     }
 
-    /// Whether the request failed, or the tool said that it did.
+    /// Returns whether the request failed, or the tool reported an error.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.end.is_error()
@@ -113,14 +113,14 @@ impl Run {
         self.steps.iter().map(String::as_str).collect()
     }
 
-    /// What has come of it outside, as [`Flow::world`](crate::Flow::world) was
-    /// told to see it.
+    /// The effects outside, as [`Flow::world`](crate::Flow::world) was told to see
+    /// them.
     #[must_use]
     pub fn effects(&self) -> Vec<&str> {
         self.effects.iter().map(String::as_str).collect()
     }
 
-    /// How many requests it took.
+    /// Number of requests it took.
     #[must_use]
     pub fn rounds(&self) -> u32 {
         self.rounds
@@ -208,7 +208,7 @@ impl<'a> Asked<'a> {
         self.question.round
     }
 
-    /// What the user reads; for a model, what it is to go on from.
+    /// The message that the user reads; for a model, the text to continue from.
     #[must_use]
     pub fn message(&self) -> &'a str {
         let params = &self.question.request["params"];
@@ -217,7 +217,7 @@ impl<'a> Asked<'a> {
         message.or_else(said).unwrap_or_default()
     }
 
-    /// The schema of the form; null if it is none.
+    /// The schema of the form; null if the question is no form.
     #[must_use]
     pub fn schema(&self) -> &'a Value {
         &self.question.request["params"]["requestedSchema"]

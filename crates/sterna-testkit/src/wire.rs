@@ -6,7 +6,7 @@ use http_body_util::{BodyExt as _, Full};
 use serde_json::{Value, json};
 use sterna_server::http::ResponseBody;
 
-/// What is called.
+/// The method and name that are called.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) method: &'static str,
@@ -31,7 +31,7 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// A request of 2026-07-28, whatever its `params` are.
+    /// A request of 2026-07-28, with any `params`.
     pub(crate) fn modern(method: &str, mut params: Value, capabilities: &Value) -> Self {
         let names = ["name", "uri", "taskId"];
         let name = names.iter().find_map(|name| params[name].as_str());
@@ -96,7 +96,7 @@ pub(crate) struct Reply {
     pub(crate) headers: HeaderMap,
     body: ResponseBody,
     is_stream: bool,
-    /// What has come and not been read.
+    /// Text that has come and not been read.
     text: String,
     is_over: bool,
 }

@@ -1,5 +1,4 @@
-//! What a flow works on: the state of a replica, and the world outside that
-//! all of them share.
+//! The state of a replica, and the world outside that all replicas share.
 
 use std::sync::Arc;
 
@@ -11,7 +10,8 @@ pub(crate) type Give = Arc<dyn Fn(Server) -> Server + Send + Sync>;
 /// Makes the world of one run.
 pub(crate) type MakeWorld = Arc<dyn Fn() -> World + Send + Sync>;
 
-/// What one run can change outside, and what has come of it.
+/// The parts of the outside world that one run can change, and the effects on
+/// them.
 #[derive(Clone)]
 pub(crate) struct World {
     pub(crate) give: Give,

@@ -46,10 +46,10 @@ pub(crate) struct AnswerArgs {
     /// File to keep the call in if a question has no answer, for `sterna resume`
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
-    /// How often the server may ask for more [default: 10]
+    /// Times that the server may ask for more [default: 10]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) max_rounds: Option<u32>,
-    /// How long to wait before a server that asks nothing is called again, doubled each time
+    /// Pause before a server that asks nothing is called again, doubled each time
     /// [default: 100ms]
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub(crate) pause: Option<Duration>,

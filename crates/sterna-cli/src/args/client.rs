@@ -57,7 +57,7 @@ pub(crate) struct ResumeArgs {
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
-    /// What to list; everything, if not given
+    /// The kind to list; everything, if not given
     #[arg(long, value_enum)]
     pub(crate) only: Option<Kind>,
 }
@@ -106,7 +106,7 @@ pub(crate) struct DoctorArgs {
     pub(crate) trials: Vec<String>,
 }
 
-/// `sterna discover`, and whatever takes nothing but a server.
+/// `sterna discover`, and commands that take nothing but a server.
 #[derive(Args, Debug)]
 pub(crate) struct TargetArgs {
     /// The server (not with `-- COMMAND`)

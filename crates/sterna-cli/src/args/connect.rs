@@ -13,7 +13,7 @@ pub(crate) struct ConnectArgs {
     /// The server as a command, after `--`
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
-    /// How long the server may be silent [default: 60s]
+    /// Time that the server may be silent [default: 60s]
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub(crate) timeout: Option<Duration>,
     /// A file with header fields to send, one `Name: value` per line

@@ -25,7 +25,7 @@ pub(crate) enum KeysCommand {
     Rotate {
         /// The key file
         file: PathBuf,
-        /// How long it takes until every replica has the file
+        /// Time until every replica has the file
         #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = duration::parse)]
         rollout: Duration,
         /// The longest round that any tool of the server allows

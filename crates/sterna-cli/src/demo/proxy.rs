@@ -172,7 +172,7 @@ async fn exchange(address: SocketAddr, request: Request<Full<Bytes>>) -> Result<
     let answer = async {
         let (mut head, body) = sender.send_request(request).await?.into_parts();
         let body = body.collect().await?.to_bytes();
-        // The body goes on whole, whatever pieces it came in.
+        // The body goes on whole, however it was chunked.
         head.headers.remove(hyper::header::TRANSFER_ENCODING);
         head.headers.remove(hyper::header::CONNECTION);
         drop(sender);

@@ -60,7 +60,7 @@ pub(super) async fn play(
     stage.line(4, Text::bold(&text));
     let once = format!("looked up once, by replica {first_replica}");
     claims.note(
-        "a finished step never runs again, on whichever replica",
+        "a finished step never runs again, on any replica",
         text.ends_with(&once),
         once,
     );

@@ -66,8 +66,8 @@ pub(super) fn find(name: &str, file: Option<&Path>) -> Result<Target, Failure> {
     Ok(Target { server, named_by })
 }
 
-/// A variable for an entry. The token of the command is none: a file must not
-/// choose where it goes.
+/// A variable for an entry. The command's own token is never given: a file must
+/// not choose where it goes.
 fn variable(name: &str) -> Option<String> {
     match name {
         "STERNA_BEARER" => None,

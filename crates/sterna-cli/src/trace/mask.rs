@@ -40,7 +40,7 @@ fn hide(value: &mut Value) {
         Value::Number(number) => *value = Value::String(hidden(&number.to_string())),
         Value::Array(items) => items.iter_mut().for_each(hide),
         Value::Object(members) => match members.get_mut("content") {
-            // The answer to a question of that name, whatever its fields are called.
+            // The answer to a question of that name, with any field names.
             Some(Value::Object(fields)) => fields.values_mut().for_each(hide),
             // A schema or a question: it says what is wanted, not what it is.
             _ => object(members),

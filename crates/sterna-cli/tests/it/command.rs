@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// What came of running the command.
+/// The result of running the command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -26,7 +26,7 @@ impl Ran {
     }
 }
 
-/// The command, apart from whatever is configured on this machine.
+/// The command, without the settings of this machine.
 pub(crate) fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sterna"));
     command

@@ -86,7 +86,7 @@ fn how_long_a_server_may_be_silent_can_be_set_everywhere() {
 
 #[test]
 fn tokens_and_header_fields_come_from_files_and_the_environment_alone() {
-    let token = "a-token-that-nobody-guesses-0123456789";
+    let token = "a-token-that-is-never-guessed-0123456789";
     let folder = TempDir::new().unwrap();
     let (bearer, headers) = (folder.path().join("bearer"), folder.path().join("headers"));
     std::fs::write(&bearer, token).unwrap();

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::command::{Ran, command, run};
 use crate::raw_server::{self, Requests};
 
-const TOKEN: &str = "a-token-that-nobody-guesses-0123456789";
+const TOKEN: &str = "a-token-that-is-never-guessed-0123456789";
 
 /// A stranger's server, and a folder with files that name it.
 struct Stranger {
@@ -61,7 +61,7 @@ impl Stranger {
         sterna
     }
 
-    /// Whether the server was shown the token in whatever form.
+    /// Returns whether the server was shown the token in any form.
     fn has_the_token(&self) -> bool {
         self.seen.heads().contains(TOKEN)
     }
@@ -141,7 +141,7 @@ fn a_token_that_a_flag_names_is_refused_to_a_file_of_a_stranger() {
 }
 
 #[test]
-fn a_bound_origin_gets_the_token_whoever_names_it() {
+fn a_bound_origin_gets_the_token_wherever_it_is_named() {
     let stranger = Stranger::new();
     let origin = stranger.origin().to_owned();
     let gets_it = |sterna: &mut Command| {
@@ -251,7 +251,7 @@ fn no_secret_leaves_the_machine_without_https() {
 
 #[test]
 fn a_server_that_wants_a_token_says_why_it_got_none() {
-    let token = "a-token-that-nobody-guesses-0123456789";
+    let token = "a-token-that-is-never-guessed-0123456789";
     let url = crate::server::start_guarded(token);
     let folder = TempDir::new().unwrap();
     let servers = json!({"mcpServers": {"guarded": {"url": url}}});

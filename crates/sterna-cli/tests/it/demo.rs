@@ -18,7 +18,7 @@ fn the_demo_shows_what_it_claims() {
           yes  a state that was altered is refused                                        Invalid or expired requestState
           yes  a state that is used for another work item is refused                      Invalid or expired requestState
           yes  a new build keeps the answers and asks again only what it words otherwise  asked for details~2
-          yes  a finished step never runs again, on whichever replica                     looked up once, by replica B
+          yes  a finished step never runs again, on any replica                           looked up once, by replica B
           yes  a lost answer is asked for again, and the effect has happened once         done by C, told by A, refunded 1 time
           yes  the same round with other answers is refused                               Invalid or expired requestState
           yes  a token that was used is refused, where a tool says so                     Invalid or expired requestState
@@ -88,7 +88,7 @@ fn what_the_demo_leaves_running_can_be_tried_as_it_says() {
         let mut tried = command();
         run(tried.current_dir(folder.path()).args(args.split(' ')), "")
     };
-    // Nobody is there to answer, so the calls are put aside.
+    // No user is there to answer, so the calls are put aside.
     let codes: Vec<i32> = commands.map(|args| tries(args).code).collect();
     assert_eq!(codes, [0, 4, 4, 4, 0], "{lines:#?}");
     let answers = "--answer resolution=Fixed --answer details=1.2";

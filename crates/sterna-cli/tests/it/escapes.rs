@@ -17,8 +17,8 @@ pub(crate) fn evil(name: &str) -> String {
     )
 }
 
-/// Whether something of [`evil`] is in `shown`. The styles of the command are
-/// no part of it, nor are line ends of a terminal.
+/// Fails if a part of [`evil`] is in `shown`. The styles of the command are no
+/// part of it, nor are line ends of a terminal.
 #[track_caller]
 pub(crate) fn is_harmless(what: &str, shown: &str) {
     let mut rest = shown.replace("\r\n", "\n");

@@ -91,7 +91,7 @@ fn declined_and_cancelled_are_5() {
 
 #[test]
 fn authorization_needed_is_6_until_a_token_is_given() {
-    let token = "a-token-that-nobody-guesses-0123456789";
+    let token = "a-token-that-is-never-guessed-0123456789";
     let url = server::start_guarded(token);
     let ran = at(&url, &["call", "URL", "echo", "text=a"]);
     assert_eq!(ran.code, 6, "{ran:?}");

@@ -102,7 +102,7 @@ fn an_interrupt_stops_the_call_and_sends_nothing() {
 }
 
 #[test]
-fn what_was_asked_is_kept_for_whoever_stops_to_think() {
+fn what_was_asked_is_kept_for_a_user_who_stops_to_think() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("call.json");
     let path = file.to_str().unwrap();

@@ -1,4 +1,4 @@
-//! What the pages show is what the command does.
+//! Output shown on the pages is the output of the command.
 
 use tempfile::TempDir;
 

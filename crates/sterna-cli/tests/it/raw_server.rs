@@ -91,7 +91,7 @@ fn serve(
     )
 }
 
-/// What a modern server with tools says about itself.
+/// The `server/discover` result of a modern server with tools.
 pub(crate) fn discovered(name: &str) -> Value {
     json!({"result": {
         "resultType": "complete",

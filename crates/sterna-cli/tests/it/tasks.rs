@@ -23,7 +23,7 @@ fn an_error_in_a_task_is_an_error_of_the_tool() {
 }
 
 #[test]
-fn a_task_that_nobody_answers_waits_at_the_server() {
+fn a_task_without_an_answer_waits_at_the_server() {
     let url = server::start_with_tasks();
     let ran = at(&url, &["--json", "call", "URL", "publish", "title=Terns"]);
     assert_eq!(ran.code, 4, "{ran:?}");
@@ -110,14 +110,14 @@ fn every_view_of_a_task_gives_json() {
 }
 
 #[test]
-fn a_task_of_a_session_asks_whoever_follows_it() {
+fn a_task_of_a_session_asks_the_user_who_follows_it() {
     let url = server::start_with_tasks();
     let at = |args: &[&str]| at(&url, &[args, &["--era", "legacy"]].concat());
     let ran = at(&["call", "URL", "publish", "title=Terns", "--detach", "-q"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let id = ran.stdout.trim();
 
-    // It waits while nobody answers, and is none the worse for having asked.
+    // It waits while there is no answer, and having asked does it no harm.
     let ran = at(&["--json", "task", "follow", "URL", id, "-q"]);
     assert_eq!(ran.code, 4, "{ran:?}");
     let said = ran.json();

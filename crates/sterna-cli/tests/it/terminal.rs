@@ -17,7 +17,7 @@ pub(crate) const DOWN: &str = "\u{1b}[B";
 pub(crate) const CTRL_C: &str = "\u{3}";
 
 impl User {
-    /// Runs `sterna` with `args`, apart from whatever is configured here.
+    /// Runs `sterna` with `args`, without the settings of this machine.
     pub(crate) fn runs(args: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sterna"));
         command.args(args);

@@ -100,7 +100,7 @@ fn a_session_is_shown_too_with_what_the_server_asks() {
 
 #[test]
 fn header_fields_of_the_user_are_named_and_hidden() {
-    let token = "a-token-that-nobody-guesses-0123456789";
+    let token = "a-token-that-is-never-guessed-0123456789";
     let url = server::start_guarded(token);
     let mut call = command();
     call.args(["-v", "call", &url, "echo", "text=a"]);

@@ -22,7 +22,7 @@ use crate::error::{Error, Fault};
 
 /// A call that is being put together; awaiting it makes it.
 ///
-/// Whatever the server asks meanwhile is answered by the handlers of the
+/// Questions of the server in the meantime are answered by the handlers of the
 /// client. Dropping the future cancels the call.
 ///
 /// # Examples

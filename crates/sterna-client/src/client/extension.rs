@@ -38,12 +38,11 @@ impl Client {
             .await
     }
 
-    /// The same, with header fields in place of those that HTTP repeats of the
+    /// The same, with these header fields in place of those that repeat parts of the
     /// request.
     ///
-    /// Dangerous, because headers that say something else than the request
-    /// mislead whatever stands between here and the server. It is for those
-    /// who test that servers refuse them.
+    /// Dangerous, because headers that contradict the request mislead proxies between
+    /// the client and the server. For tests that servers refuse such requests.
     ///
     /// # Errors
     ///

@@ -18,8 +18,8 @@ pub(crate) struct CallHandler<'a> {
     pub(crate) listeners: &'a Listeners,
     /// Under which this request, and no other, hears of its progress.
     pub(crate) token: ProgressToken,
-    /// Answers what the server asks in between; there is none for modern
-    /// servers, which must not.
+    /// Answers requests that the server sends during the call. `None` for modern
+    /// servers, which must not send any.
     pub(crate) server_requests: Option<ServerRequests>,
 }
 

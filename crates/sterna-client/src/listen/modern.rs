@@ -40,7 +40,7 @@ impl SubscriptionStream {
         })
     }
 
-    /// The next change, whatever it takes to get there.
+    /// The next change. Reconnects where that is needed.
     pub(super) async fn next(&mut self) -> Result<Option<Change>, Error> {
         loop {
             let Some((id, exchange)) = &mut self.stream else {

@@ -70,7 +70,7 @@ impl Broadcast {
         logger
     }
 
-    /// Hears a notification, whichever way it came.
+    /// Handles a notification of either stream.
     pub(crate) fn receive(&self, method: &str, params: Option<&RawValue>) {
         match method {
             LoggingMessage::METHOD => {

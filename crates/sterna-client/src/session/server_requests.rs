@@ -37,8 +37,8 @@ pub(crate) struct ServerRequests {
 }
 
 impl ServerRequests {
-    /// The answer to a request of the server, whatever it is; none if it is
-    /// taken back before.
+    /// The answer to a request of the server. `None` if the server cancels the
+    /// request before.
     pub(crate) fn answer(
         &self,
         id: RequestId,
@@ -71,7 +71,7 @@ impl ServerRequests {
         }))
     }
 
-    /// Hears a notification, whichever way it came.
+    /// Handles a notification of either stream.
     pub(crate) fn on_notification(&self, method: &str, params: Option<&RawValue>) {
         if method != Cancelled::METHOD {
             return self.broadcast.receive(method, params);

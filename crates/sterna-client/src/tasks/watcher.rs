@@ -55,12 +55,12 @@ impl<'a> TaskWatcher<'a> {
         if let StatusStream::Open(stream) = &mut self.status {
             match tokio::time::timeout(SLOWEST, told(stream, self.task_id)).await {
                 Ok(StatusUpdate::Task(task)) => return Ok(*task),
-                // Whatever is told or not, the truth is found by asking.
+                // Notifications may be missing, so the status is read.
                 Ok(StatusUpdate::Gap) | Err(_) => return self.look().await,
                 Ok(StatusUpdate::Nothing) => self.status = StatusStream::Unavailable,
             }
         }
-        // TASK-C3: at the server's pace, whichever it is by now.
+        // TASK-C3: at the server's current interval.
         tokio::time::sleep(pace.clamp(FASTEST, SLOWEST)).await;
         self.look().await
     }

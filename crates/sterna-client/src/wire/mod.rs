@@ -1,4 +1,4 @@
-//! One request and its answer, over whatever transport.
+//! One request and its answer, over any transport.
 
 mod timer;
 

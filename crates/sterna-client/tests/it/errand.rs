@@ -1,6 +1,6 @@
 //! Tests that run themselves again in another process.
 
-/// What the other process is to do, if this is that process.
+/// The errand of the other process, if this is that process.
 #[expect(
     clippy::disallowed_methods,
     reason = "the parent speaks to it this way"
@@ -30,5 +30,5 @@ pub(crate) async fn send(test: &str, errand: &str, environment: &[(&str, &str)])
 
 const ERRAND: &str = "STERNA_TEST_ERRAND";
 
-/// What this machine says about proxies is not what a test is about.
+/// Proxy settings of the machine must not reach the tests.
 const PROXIES: [&str; 4] = ["ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];

@@ -1,4 +1,4 @@
-//! What was logged while a test ran.
+//! Log lines of a test.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};

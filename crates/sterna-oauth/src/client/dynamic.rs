@@ -85,7 +85,8 @@ pub(crate) enum Method {
 }
 
 impl Method {
-    /// A public client where that is possible: a secret on a user's machine is none.
+    /// A public client where the server allows it: a secret on a user's machine
+    /// cannot be kept secret.
     fn choose(server: &AuthorizationServer) -> Result<Self, Fault> {
         let Some(offered) = &server.auth_methods else {
             return Ok(Self::Basic);

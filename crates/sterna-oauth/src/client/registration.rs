@@ -36,7 +36,7 @@ impl Registration {
         }
     }
 
-    /// A client that is shown to whichever authorization server the MCP server
+    /// A client that is shown to every authorization server that the MCP server
     /// names.
     ///
     /// A dishonest MCP server can name its own and read the secret. Use it only

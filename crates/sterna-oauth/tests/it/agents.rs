@@ -129,7 +129,7 @@ async fn listener() -> (Loopback, String) {
     (agent, redirect_uri)
 }
 
-/// Where the authorization server sends a browser.
+/// Address to which the authorization server sends a browser.
 async fn redirect_of(url: &str) -> String {
     let answer = send(url, request(url).as_bytes()).await;
     let location = answer

@@ -1,4 +1,4 @@
-//! How the client proves to the token endpoint who it is.
+//! Authentication of the client at the token endpoint.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};

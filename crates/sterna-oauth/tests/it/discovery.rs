@@ -89,7 +89,7 @@ async fn an_issuer_with_a_path_is_looked_up_in_three_places() {
 }
 
 #[tokio::test]
-async fn metadata_of_somebody_else_is_not_used() {
+async fn metadata_of_another_issuer_is_not_used() {
     for found in ["https://attacker.example", "{as}/", "{AS}"] {
         let world = World::start().await;
         let own = world.auth.issuer();

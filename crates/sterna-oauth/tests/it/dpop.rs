@@ -75,7 +75,7 @@ async fn a_server_that_only_sends_nonces_is_given_up() {
     let error = loop {
         attempt.authorize(&http::Method::POST, &uri).await.unwrap();
         nonces += 1;
-        assert!(nonces < 10, "nobody gives up");
+        assert!(nonces < 10, "the client asks for nonces without end");
         let mut headers = http::HeaderMap::new();
         headers.insert(
             "www-authenticate",

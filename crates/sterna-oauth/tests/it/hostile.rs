@@ -279,7 +279,7 @@ async fn site(answer: impl Fn(&str) -> Reply + Clone + Send + Sync + 'static) ->
     format!("{origin}/mcp")
 }
 
-/// A body that goes on as long as somebody reads.
+/// A body that goes on as long as the client reads.
 fn endless() -> Body {
     struct Endless;
     impl http_body::Body for Endless {

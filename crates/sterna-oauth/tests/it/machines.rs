@@ -79,7 +79,7 @@ async fn the_credentials_of_a_machine_belong_to_their_issuer() {
 }
 
 #[tokio::test]
-async fn whoever_asks_for_it_may_trust_every_issuer() {
+async fn a_client_may_choose_to_trust_every_issuer() {
     let world = World::start().await;
     know(&world.auth, "robot", Some("s"));
     let registration = Registration::dangerous_any_issuer("robot", ClientAuth::secret("s"));
@@ -200,7 +200,7 @@ async fn what_an_enterprise_refuses_or_confuses_is_reported() {
 
     let registration = Registration::new(world.auth.issuer(), "app", ClientAuth::secret("s"));
     let provider = IdentityProvider::new(&*idp.origin, "sso", ClientAuth::none());
-    let foreign = Secret::from(idp.id_token("somebody else"));
+    let foreign = Secret::from(idp.id_token("another user"));
     let oauth = world.build(EnterpriseManaged::new(registration, provider, foreign));
     expect!["Denied token exchange: the authorization server refused: invalid_grant; see the authorization server's message, then try again"].assert_eq(&world.outcome(&oauth).await);
     assert_eq!(world.log.count("as POST"), 0);

@@ -326,7 +326,7 @@ fn close_gate(world: &World) -> (Arc<Notify>, Arc<Notify>) {
     gate
 }
 
-/// Lets the one who waits go on, and nobody wait from now on.
+/// Lets the waiting request go on, and lets later ones through.
 fn open_gate(world: &World, go: &Notify) {
     world.auth.change(|state| state.gate = None);
     go.notify_one();

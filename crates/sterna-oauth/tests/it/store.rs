@@ -1,4 +1,4 @@
-//! What is kept between runs, and who gets to see it.
+//! Credentials kept between runs, and the readers who may see them.
 
 use std::sync::Arc;
 

@@ -55,7 +55,7 @@ pub(super) async fn of_workers(flow: &Flow, run: &Run) -> Result<u32, Failure> {
     Ok(crashes)
 }
 
-/// Where to strike: everywhere, or evenly if that is too often.
+/// The polls to crash at: every one, or evenly spread if there are too many.
 fn places(polls: u32) -> impl Iterator<Item = u32> {
     let stride = polls.div_ceil(MOST).max(1);
     (1..=polls).step_by(stride as usize)
@@ -115,8 +115,8 @@ fn compare(flow: &Flow, run: &Run, crashed: &Run, when: &str) -> Result<(), Fail
         };
         return Err(failure(what).with(details).advising(advice));
     }
-    // Nobody can say what became of an effect that was cut off, so a flow that
-    // is told so may end in another way.
+    // The outcome of an effect that was cut off is unknown, so a flow that is told so
+    // may end in another way.
     if !crashed.ambiguous.is_empty() {
         return Ok(());
     }

@@ -76,7 +76,7 @@ fn compare(
     Ok(other)
 }
 
-/// What was asked, in an order that does not depend on the way.
+/// The questions, in an order that does not depend on the mode.
 fn questions(run: &Run) -> Vec<String> {
     let questions = run.questions.iter();
     let mut shown: Vec<String> = questions

@@ -1,4 +1,4 @@
-//! What every flow must stand, whatever it does.
+//! Checks that every flow must pass.
 
 mod crash;
 mod double_run;
@@ -47,7 +47,7 @@ impl Flow {
     }
 }
 
-/// How thoroughly a flow was checked.
+/// The extent of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checked {

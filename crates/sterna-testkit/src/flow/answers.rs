@@ -1,4 +1,4 @@
-//! What the client answers.
+//! Answers of the client.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::Flow;
 use crate::answer::Answer;
 
-/// What the client answers. A question that is asked again takes the next
-/// answer to it; a scope is part of the name, as in `row-1/name`.
+/// Answers of the client. A question that is asked again takes the next answer to
+/// it; a scope is part of the name, as in `row-1/name`.
 impl Flow {
     /// Fills in the form of the question `key`: with a struct, or with a single
     /// value for a form of one field.
@@ -49,7 +49,7 @@ impl Flow {
         self.then(key, Answer::Raw(json!({"roots": roots})))
     }
 
-    /// Responds to the question `key` with whatever this is, such as an answer
+    /// Responds to the question `key` with this value unchanged, such as an answer
     /// that does not fit.
     pub fn respond(self, key: &str, response: Value) -> Self {
         self.then(key, Answer::Raw(response))

@@ -69,7 +69,7 @@ pub struct Flow {
     pub(crate) caller: Option<Caller>,
     pub(crate) headers: HeaderMap,
     pub(crate) extensions: Vec<Extend>,
-    /// What cannot be written as JSON, and why.
+    /// The value that cannot be written as JSON, and the reason.
     pub(crate) unwritable: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What the handler finds around it.
+//! Surroundings of the handler.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use sterna_server::auth::Caller;
 use super::Flow;
 use crate::world;
 
-/// What the handler finds around it.
+/// Surroundings of the handler: state, world, caller, client.
 impl Flow {
     /// Gives every replica a `T` of its own, as
     /// [`Server::state`](sterna_server::Server::state) does: a cache, a
@@ -94,8 +94,8 @@ impl Flow {
         self
     }
 
-    /// What the client declares; everything it can be asked, if nothing is
-    /// said. With `json!({})` it can be asked nothing.
+    /// Capabilities that the client declares. By default it can be asked everything;
+    /// with `json!({})` it can be asked nothing.
     pub fn capabilities(mut self, capabilities: Value) -> Self {
         self.capabilities = capabilities;
         self
@@ -108,7 +108,7 @@ impl Flow {
         self
     }
 
-    /// Whether some round comes from somebody else.
+    /// Returns whether some round comes from another caller.
     pub(crate) fn changes_caller(&self) -> bool {
         self.rounds.values().any(|round| round.caller.is_some())
     }

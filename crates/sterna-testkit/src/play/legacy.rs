@@ -86,7 +86,7 @@ impl Session<'_> {
             if let Some(error) = message.get("error") {
                 return Ok(RunResult::error(error));
             }
-            // What has no id is a notification, which nobody answers.
+            // A message without an id is a notification and gets no answer.
             if let Some(id) = message.get("id") {
                 self.answer(round, id, &message).await?;
             }
@@ -149,7 +149,7 @@ impl Session<'_> {
     }
 }
 
-/// What tells one question from another, in either spelling.
+/// The parts that tell one question from another, in either revision.
 fn subject(request: &Value) -> (&str, &Value, &Value) {
     let params = &request["params"];
     let method = request["method"].as_str().unwrap_or_default();

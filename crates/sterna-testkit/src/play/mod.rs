@@ -39,10 +39,11 @@ impl Flow {
     }
 }
 
-/// What is done to a flow while it is played.
+/// Faults and variations of one run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Plan {
-    /// Whether the client behaves as the author says, or well.
+    /// `true` if the client misbehaves as the author says; `false` if it behaves
+    /// well.
     pub(crate) is_scripted: bool,
     /// The replica dies before this poll.
     pub(crate) drop_at: Option<u32>,
@@ -96,7 +97,7 @@ pub(crate) async fn run(flow: &Flow) -> Result<Run, Failure> {
 const NO_TASK: &str =
     "A tool runs as a task if it was made with `Tool::task`, and prompts and resources never do.";
 
-/// What a server says to a request.
+/// The response of a server to a request.
 pub(crate) enum Said {
     Asks {
         questions: Vec<(String, Value)>,

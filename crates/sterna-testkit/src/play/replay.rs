@@ -111,5 +111,5 @@ pub(super) const SAME: &str = "A handler begins anew in every round, and is told
 const NAMES: &str = "A step that has a result does not run again, if it has the same name.\n\
     Make names of arguments, of answers, and of results of steps.";
 
-const OUTSIDE: &str = "A handler begins anew in every round, and so does whatever stands between its steps.\n\
+const OUTSIDE: &str = "A handler begins anew in every round, and so does the code between its steps.\n\
     Put it into `cx.step`, or into `cx.once` if it must not happen twice.";

@@ -43,7 +43,7 @@ pub(super) struct Player<'a> {
     polls: u32,
     has_lost: bool,
     questions: Vec<Question>,
-    /// What the client left unanswered in the round before.
+    /// The questions that the client left unanswered in the round before.
     unanswered: BTreeSet<String>,
     /// The parameters of every round.
     sent: Vec<Value>,
@@ -255,8 +255,8 @@ fn tamper(state: &Value) -> Value {
     Value::String(text.chars().enumerate().map(change).collect())
 }
 
-/// What the kit may add to the rounds of a flow: a replay, or being sent away
-/// twice for every question.
+/// Rounds that the kit may add to those of a flow: a replay, or two empty rounds
+/// for every question.
 const SPARE: u32 = 40;
 
 /// Far more than any client plays.

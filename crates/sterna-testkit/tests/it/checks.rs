@@ -60,7 +60,7 @@ async fn a_flow_that_ends_early() {
 async fn hurried(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     tokio::select! {
         name = cx.ask::<String>("name", "Who are you?") => name,
-        () = cx.sleep("patience", Duration::from_secs(60)) => Ok("nobody".to_owned()),
+        () = cx.sleep("patience", Duration::from_secs(60)) => Ok("no answer".to_owned()),
     }
 }
 
@@ -69,5 +69,5 @@ async fn a_flow_that_waits_for_no_longer_than_a_minute() {
     let flow = Flow::of(hurried).answer("name", "Ada");
     assert_eq!(flow.run().await.text(), "Ada");
     let late = flow.round(2, |round| round.late(Duration::from_secs(61)));
-    assert_eq!(late.run().await.text(), "nobody");
+    assert_eq!(late.run().await.text(), "no answer");
 }

@@ -33,7 +33,7 @@ fn flow() -> Flow {
         .answer("age", 36)
 }
 
-/// What becomes of the flow from round 2 on, if that is changed.
+/// The transcript of the flow, if round 2 is changed so.
 async fn check(change: impl FnOnce(Round) -> Round, expected: Expect) {
     let transcript = flow().round(2, change).run().await.transcript();
     let at = transcript.find("round 2\n").expect("there is a round 2");
@@ -124,7 +124,7 @@ async fn a_replica_with_other_keys_refuses() {
 }
 
 #[tokio::test]
-async fn answers_that_nobody_asked_for_count_for_nothing() {
+async fn unsolicited_answers_are_ignored() {
     let eager = json!({"action": "accept", "content": {"age": 99}});
     let run = flow()
         .round(1, |round| round.volunteering("age", eager.clone()))

@@ -11,7 +11,7 @@ mod wrong;
 
 use std::sync::{Arc, Mutex};
 
-/// A stand-in for whatever is outside.
+/// A stand-in for the outside world.
 #[derive(Clone, Default)]
 struct Outside(Arc<Mutex<Vec<String>>>);
 

@@ -149,14 +149,16 @@ async fn everything_that_can_be_asked_can_be_answered() {
 }
 
 async fn perhaps(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
-    let name = cx.ask("name", "Who are you?").fallback("nobody".to_owned());
+    let name = cx
+        .ask("name", "Who are you?")
+        .fallback("stranger".to_owned());
     name.await
 }
 
 #[tokio::test]
 async fn a_client_that_cannot_be_asked_gets_the_fallback() {
     let mute = Flow::of(perhaps).capabilities(json!({}));
-    assert_eq!(mute.run().await.text(), "nobody");
+    assert_eq!(mute.run().await.text(), "stranger");
     mute.check().await;
     assert_eq!(
         Flow::of(perhaps).answer("name", "Ada").run().await.text(),

@@ -71,7 +71,7 @@ async fn an_effect_outside_a_step() {
           before  ["open a ticket"]
           after   ["open a ticket", "open a ticket"]
 
-          A handler begins anew in every round, and so does whatever stands between its steps.
+          A handler begins anew in every round, and so does the code between its steps.
           Put it into `cx.step`, or into `cx.once` if it must not happen twice.
 
         round 1

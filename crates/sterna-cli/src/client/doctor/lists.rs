@@ -7,7 +7,7 @@ use sterna_protocol::tool::Tool;
 
 use super::Findings;
 
-/// Looks at the caching fields of whatever the server says it has.
+/// Checks the caching fields of every list that the server declares.
 pub(super) async fn caching(client: &Client, findings: &mut Findings<'_>) {
     let capabilities = &client.server().capabilities;
     let mut lists = vec![(

@@ -1,8 +1,8 @@
 //! Check that a server refuses header fields that contradict the request
 //! (HTTP-S16).
 //!
-//! Proxies go by the headers and the server by the body: one that does not
-//! compare them can be led around whatever the proxy guards.
+//! A proxy decides by the headers and the server by the body: if the server does
+//! not compare them, a request can get past the proxy's rules.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The pages a newcomer reads, done by somebody who has read nothing else.
+//! The pages a newcomer reads, followed by a reader who has read nothing else.
 
 mod page;
 mod reader;

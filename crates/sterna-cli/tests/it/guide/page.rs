@@ -1,4 +1,4 @@
-//! What a page tells its reader to do.
+//! Instructions on a page.
 
 /// One thing to do, in the order of the page.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(super) fn tasks(page: &str, heading: Option<&str>) -> Vec<Task> {
                 (None, "console") => {
                     tasks.extend(block.iter().map(|line| Task::Command((*line).to_owned())));
                 }
-                (None, _) => panic!("a block of {language:?} that nobody can try"),
+                (None, _) => panic!("a block of {language:?} that the test cannot run"),
             }
         } else if !line.is_empty() {
             named = file_name(line);

@@ -1,4 +1,4 @@
-//! Somebody who does what a page says, in an empty folder, in a real shell.
+//! A reader who does what a page says, in an empty folder, in a real shell.
 
 use std::fs::File;
 use std::net::TcpListener;
@@ -12,13 +12,13 @@ use tempfile::TempDir;
 
 use super::page::Task;
 
-/// What the reader does at a command that asks.
+/// Input of the reader at a command that asks.
 pub(super) struct Dialogue {
     /// A part of the command.
     pub(super) at: &'static str,
-    /// What is seen, and what is typed then.
+    /// Output to wait for, and the input that follows.
     pub(super) turns: &'static [(&'static str, &'static str)],
-    /// How the command ends.
+    /// The exit code of the command.
     pub(super) code: i32,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Dialogue {
 pub(super) struct Reader {
     shell: OsSession,
     folder: TempDir,
-    /// What stands on the page, and what is typed for it.
+    /// Text on the page, and the text typed in its place.
     instead: Vec<(String, String)>,
     /// The ports of the page, and those that are free.
     ports: Vec<(String, String)>,
@@ -187,8 +187,8 @@ impl Drop for Reader {
     }
 }
 
-/// Takes away what cargo tells a test about itself: whoever builds with that in
-/// sight builds anew what was built without.
+/// Removes the variables that cargo sets for a test: a build that sees them does
+/// not reuse a build without them.
 fn forget_the_test(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let told = name.to_str().is_some_and(|name| {
@@ -221,7 +221,7 @@ fn write_cargo(bin: &Path) {
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A port that nobody has, and in which no port of a page is found.
+/// A port that is free, and in which no port of a page is found.
 fn free_port() -> String {
     let ports = std::iter::repeat_with(|| {
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -231,7 +231,7 @@ fn free_port() -> String {
     ports.next().unwrap()
 }
 
-/// Where the checkout is, with a slash at its end.
+/// Path of the checkout, with a slash at its end.
 fn workspace() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     format!("{}/", root.canonicalize().unwrap().display())
@@ -242,5 +242,5 @@ fn target() -> PathBuf {
     tmp.parent().unwrap().to_owned()
 }
 
-/// How the shell shows that a command has ended, and with which code.
+/// The prompt that shows that a command has ended, and with which code.
 const PROMPT: &str = r"<(\d+)>~ ";

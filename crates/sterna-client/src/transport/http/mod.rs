@@ -203,7 +203,7 @@ impl Transport for Http {
 
 /// The header fields of a POST.
 fn posted(mut headers: HeaderMap) -> HeaderMap {
-    // HTTP-C2: whichever of the two the server prefers.
+    // HTTP-C2: the server chooses between the two.
     headers.insert(
         ACCEPT,
         HeaderValue::from_static("application/json, text/event-stream"),

@@ -1,4 +1,4 @@
-//! What a client does not send, and what it does not believe.
+//! Requests that a client does not send, and responses that it refuses.
 
 use serde_json::{Value, json};
 use sterna_client::{Client, ErrorKind};

@@ -30,7 +30,7 @@ async fn list(client: &Client, far: &mut Far, ttl: u64) {
 async fn a_list_is_fetched_again_only_when_its_time_is_over() {
     let (client, mut far) = connected().await;
     list(&client, &mut far, 60_000).await;
-    // Nobody answers: it comes from the cache.
+    // The server does not answer: it comes from the cache.
     assert_eq!(client.prompts().all().await.unwrap().len(), 1);
     tokio::time::advance(std::time::Duration::from_secs(61)).await;
     list(&client, &mut far, 0).await;

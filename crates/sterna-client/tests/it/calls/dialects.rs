@@ -1,4 +1,4 @@
-//! What goes over the wire when tasks are followed.
+//! Messages on the wire when tasks are followed.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn older(status: &str) -> Value {
         "lastUpdatedAt": "2026-01-01T00:00:00Z", "ttl": 60000, "pollInterval": 60000})
 }
 
-/// What a server says that can run calls as tasks in those words.
+/// Capabilities of a server that can run calls as tasks of 2025-11-25.
 fn able() -> Value {
     json!({"cancel": {}, "requests": {"tools": {"call": {}}}})
 }
@@ -70,7 +70,7 @@ async fn a_task_whose_server_tells_is_not_polled() {
         let agreed = json!({"notifications": wanted});
         let agreed = told("notifications/subscriptions/acknowledged", agreed);
         far.say(agreed).await;
-        // Something may have happened before anybody listened.
+        // Something may have happened before the client listened.
         let look = expected(&mut far, "tasks/get").await;
         far.result(&look, task("working", json!({}))).await;
 
@@ -117,7 +117,7 @@ async fn a_server_that_stops_telling_is_polled_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn in_a_session_a_task_asks_whoever_waits_for_it_and_its_news_are_heard() {
+async fn in_a_session_a_task_asks_the_waiting_caller_and_its_news_are_heard() {
     let capabilities = json!({"tasks": able()});
     let (client, mut far) = in_session(capabilities, ada).await;
     let call = client.call("t").task(Duration::from_secs(60));
@@ -215,7 +215,7 @@ async fn sep_2322_first_rounds_then_a_task_then_its_questions_as_results() {
             assert_eq!(
                 meta["extensions"],
                 Value::Null,
-                "whoever declares it speaks that"
+                "a server that declares it speaks that"
             );
             far.result(&look, older("input_required")).await;
             let wait = expected(&mut far, "tasks/result").await;

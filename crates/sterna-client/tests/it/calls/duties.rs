@@ -98,7 +98,7 @@ async fn calls_in_flight_have_progress_tokens_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_model_is_lent_no_tools_that_nobody_declared() {
+async fn a_model_is_lent_no_tools_that_are_undeclared() {
     let server = Scripted::start(|_, _| {
         let message = json!({"role": "user", "content": {"type": "text", "text": "hi"}});
         let tool = json!({"name": "t", "inputSchema": {"type": "object"}});
@@ -108,7 +108,7 @@ async fn a_model_is_lent_no_tools_that_nobody_declared() {
     })
     .await;
     let client = Client::builder(&server.url)
-        .on_sample(|_| async { panic!("nobody has declared tools") })
+        .on_sample(|_| async { panic!("tools were not declared") })
         .connect()
         .await
         .unwrap();

@@ -186,7 +186,7 @@ async fn progress_that_is_not_taken_in_is_dropped_and_not_kept() {
 }
 
 #[tokio::test]
-async fn a_closed_connection_fails_whoever_waits() {
+async fn a_closed_connection_fails_the_waiting_calls() {
     let (client, mut far) = connected().await;
     let (ended, ()) = tokio::join!(client.call("t").into_future(), async {
         far.read().await;

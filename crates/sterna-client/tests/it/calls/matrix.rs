@@ -14,7 +14,7 @@ use super::rounds::text;
 use super::scripted::{Said, Scripted};
 use crate::world::Reply;
 
-/// What a server speaks.
+/// The era of a server.
 #[derive(Clone, Copy, Debug)]
 enum Speaks {
     Modern,
@@ -34,7 +34,7 @@ fn ours(speaks: Speaks) -> Server {
         .legacy(legacy)
 }
 
-/// What a server of 2025-11-25 says to a message, if anything.
+/// The response of a 2025-11-25 server to a message, if there is one.
 fn answer(message: &Value) -> Option<Result<Value, Value>> {
     Some(match message["method"].as_str()? {
         "initialize" => Ok(

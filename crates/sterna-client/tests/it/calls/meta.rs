@@ -1,4 +1,4 @@
-//! What messages say about themselves.
+//! Metadata of messages.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};

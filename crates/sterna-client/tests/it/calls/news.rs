@@ -1,4 +1,4 @@
-//! What a session of an earlier revision tells without having been asked.
+//! Unsolicited notifications of a session of an earlier revision.
 
 use std::sync::{Arc, Mutex};
 
@@ -112,7 +112,7 @@ async fn over_http_the_servers_own_stream_is_opened_again_when_it_breaks() {
     .await;
     let client = Client::builder(&server.url).era(Era::Legacy);
     let client = client.connect().await.unwrap();
-    assert!(server.streams().is_empty(), "nobody listens yet");
+    assert!(server.streams().is_empty(), "no listener yet");
     let mut changes = client.listen(tools()).await.unwrap();
     let mut heard = Vec::new();
     for _ in 0..3 {

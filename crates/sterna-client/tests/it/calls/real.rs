@@ -60,7 +60,7 @@ fn serve_with(tasks: &mut JoinSet<()>, prepare: impl FnOnce(Server) -> Server) -
     url
 }
 
-/// Somebody who fills in the one field of every form.
+/// A client that fills in the one field of every form.
 pub(super) fn prepared(builder: Builder) -> Builder {
     let filled = builder.on_form(|question| async move {
         let field = question.params.requested_schema.properties.iter().next();
@@ -76,7 +76,7 @@ pub(super) fn prepared(builder: Builder) -> Builder {
     filled.roots([Root::new("file:///srv")])
 }
 
-/// What both sides owe each other, whatever carries their messages.
+/// The contract between both sides over every transport.
 async fn contract(client: Client) {
     expect!["Hello, Ada Lovelace!"].assert_eq(text(&client.call("greet").await.unwrap()));
     expect!["name works on file:///srv"].assert_eq(text(&client.call("both").await.unwrap()));

@@ -25,7 +25,7 @@ async fn a_session_takes_a_broken_stream_up_where_it_stopped() {
             let answer = json!({"jsonrpc": "2.0", "id": id, "result": content});
             stream(&format!("data: {answer}\n\n"))
         }
-        Some(other) => panic!("a place nobody named: {other}"),
+        Some(other) => panic!("an unknown event id: {other}"),
     })
     .await;
     let client = Client::builder(&server.url).era(Era::Legacy);

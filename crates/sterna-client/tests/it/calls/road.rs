@@ -35,7 +35,7 @@ async fn run(url: &str) {
     assert_eq!((text(&a.unwrap()), text(&b.unwrap())), ("ok", "ok"));
 }
 
-/// What servers and proxies saw, a line each.
+/// Requests that servers and proxies saw, a line each.
 type Seen = Arc<Mutex<Vec<String>>>;
 
 fn answer(asked: &Asked, seen: &Seen) -> Reply {

@@ -116,7 +116,7 @@ async fn all_questions_of_a_round_are_asked_at_once() {
         _ => done("ok"),
     })
     .await;
-    // Nobody passes the barrier before all three are asked.
+    // No handler passes the barrier before all three are asked.
     let barrier = Arc::new(Barrier::new(3));
     let [form, model, roots] = [barrier.clone(), barrier.clone(), barrier];
     let client = Client::builder(&server.url)
@@ -235,7 +235,7 @@ async fn declined_and_cancelled_forms_are_answers() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_for_an_answer_that_would_be_thrown_away() {
+async fn the_user_is_not_asked_for_an_answer_that_would_be_thrown_away() {
     let server = Scripted::start(|_, _| asks(json!({"who": name_form("Who?")}), json!("s"))).await;
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
@@ -254,7 +254,7 @@ async fn nobody_is_asked_for_an_answer_that_would_be_thrown_away() {
 }
 
 #[tokio::test]
-async fn a_question_nobody_answers_fails_the_call_by_name() {
+async fn a_question_without_a_handler_fails_the_call_by_name() {
     let server = Scripted::start(|_, _| asks(json!({"who": name_form("Who?")}), Value::Null)).await;
     let client = Client::connect(&server.url).await.unwrap();
     let error = client.call("t").await.unwrap_err();

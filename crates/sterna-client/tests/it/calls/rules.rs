@@ -240,7 +240,7 @@ async fn a_result_that_is_not_what_its_tool_promised_is_refused() {
     .await;
     let client = Client::connect(&server.url).await.unwrap();
     let call = |case: &str| client.call("t").arg("case", case).into_future();
-    // Nobody has promised anything yet.
+    // No schema has been listed yet.
     call("misfit").await.unwrap();
     client.tools().all().await.unwrap();
     call("fits").await.unwrap();

@@ -57,7 +57,7 @@ fn counting(builder: Builder, asked: &Arc<AtomicUsize>) -> Builder {
 }
 
 #[tokio::test]
-async fn a_form_in_an_unknown_dialect_is_shown_to_nobody() {
+async fn a_form_in_an_unknown_dialect_is_not_shown() {
     let mut form = name_form("Who?");
     form["params"]["requestedSchema"]["$schema"] = json!(STRANGE);
     let question = form.clone();

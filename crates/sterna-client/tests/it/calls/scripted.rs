@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Reply, serve};
 
-/// What a server saw of a request.
+/// A request as a server saw it.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) headers: HeaderMap,
@@ -94,7 +94,7 @@ impl Scripted {
         these.cloned().collect()
     }
 
-    /// What was asked by `method`, in order.
+    /// The requests of `method`, in order.
     pub(crate) fn seen(&self, method: &str) -> Vec<Seen> {
         let seen = self.seen.lock().unwrap();
         let these = seen.iter().filter(|seen| seen.body["method"] == method);
@@ -102,7 +102,7 @@ impl Scripted {
     }
 }
 
-/// What the server says to one request.
+/// The server's response to one request.
 pub(crate) enum Said {
     Error(Value),
     Reply(Reply),

@@ -1,5 +1,4 @@
-//! What nobody may read in a log, in an error or in what a client prints of
-//! itself.
+//! Secrets stay out of logs, errors and `Debug` of a client.
 
 use std::error::Error as _;
 

@@ -112,7 +112,7 @@ async fn a_tool_that_fails_as_a_task_fails_just_as_it_would_have() {
 }
 
 #[tokio::test]
-async fn a_tool_that_runs_as_a_task_only_is_called_as_one_by_whoever_allows_it() {
+async fn a_tool_that_runs_as_a_task_only_is_called_as_one_if_tasks_are_allowed() {
     let mut running = JoinSet::new();
     let url = serve(&mut running, |server| server);
     let client = in_session(&url).await;
@@ -176,7 +176,7 @@ async fn a_task_in_the_words_of_sep_2322_is_followed_at_the_same_server() {
     let mut running = JoinSet::new();
     let url = serve(&mut running, Server::sep2322_tasks);
     let client = ada(&url).connect().await.unwrap();
-    // Whoever does not declare the extension is spoken to in those words.
+    // A server without the extension is spoken to as 2025-11-25 says.
     let mut declared = ClientCapabilities::default();
     declared.elicitation = Some(ElicitationCapability::form());
     let call = || {

@@ -1,4 +1,4 @@
-//! What requests look like on HTTP, and what may come back.
+//! Shapes of requests and responses on HTTP.
 
 use expect_test::expect;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What must be asked for again.
+//! Cached values that must be asked for again.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! How long calls and tasks take, on a clock that moves only when everybody
+//! Durations of calls and tasks, on a clock that moves only when every task
 //! waits.
 
 use std::time::Duration;
@@ -232,6 +232,6 @@ async fn a_task_is_polled_as_often_as_the_server_says_by_then() {
         pauses
     });
     assert_eq!(text(&ended.unwrap()), "done");
-    // Neither faster nor slower than makes sense, whatever the server says.
+    // Neither faster nor slower than makes sense, with every interval of the server.
     assert_eq!(pauses, [0, 2000, 7000, 50, 60_000]);
 }

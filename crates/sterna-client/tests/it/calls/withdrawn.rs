@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 use super::rounds::text;
 use crate::world::{Reply, serve, user};
 
-/// What the handler lets others know of itself.
+/// Signals of the handler to the test.
 #[derive(Default)]
 struct Handler {
     begun: Notify,
@@ -41,7 +41,7 @@ async fn hang(cx: Cx<'_>, (): ()) -> String {
     let _stopped = Stopped(handler);
     handler.begun.notify_one();
     Notify::new().notified().await;
-    unreachable!("nobody notifies")
+    unreachable!("no notification is sent")
 }
 
 async fn quick(_: Cx<'_>, (): ()) -> String {
@@ -138,7 +138,7 @@ async fn a_dropped_call_of_a_session_stops_the_handler() {
         () = handler.begun.notified() => {}
     }
     drop(call);
-    // Whoever has no use for the call any more has none for the client.
+    // A caller that drops the call and the client.
     drop(client);
     handler.is_stopped().await;
     let (called, cancelled) = ids(&sent);
@@ -183,7 +183,7 @@ async fn a_call_of_a_session_that_takes_too_long_is_cancelled() {
 }
 
 #[tokio::test]
-async fn whoever_drops_a_call_during_a_sign_in_is_not_asked_for_another() {
+async fn a_call_dropped_during_a_sign_in_does_not_ask_for_another() {
     let lookups: Arc<Notify> = Arc::default();
     let count: Arc<AtomicUsize> = Arc::default();
     let told: Arc<Notify> = Arc::default();
@@ -231,7 +231,7 @@ async fn whoever_drops_a_call_during_a_sign_in_is_not_asked_for_another() {
     }
     drop(call);
     told.notified().await;
-    // Whatever came of it would have been on its way by now.
+    // A late message would have been on its way by now.
     for _ in 0..3 {
         client.prompt("p").await.unwrap();
     }

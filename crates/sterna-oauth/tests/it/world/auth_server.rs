@@ -21,25 +21,25 @@ pub(crate) struct AuthServer {
     state: Arc<Mutex<State>>,
 }
 
-/// How this authorization server behaves, and what it has issued.
+/// The behaviour of this authorization server, and the tokens it has issued.
 pub(crate) struct State {
     /// The path of the issuer.
     pub(crate) issuer_path: &'static str,
-    /// Where the metadata is.
+    /// Path of the metadata.
     pub(crate) metadata_path: String,
-    /// What is changed in the metadata; `null` removes.
+    /// Changes to the metadata; `null` removes a member.
     pub(crate) metadata: Value,
-    /// What is changed in the redirect; `null` removes.
+    /// Changes to the redirect; `null` removes a parameter.
     pub(crate) redirect: Value,
-    /// What is changed in registration responses; `null` removes.
+    /// Changes to registration responses; `null` removes a member.
     pub(crate) registration: Value,
-    /// What is changed in token responses; `null` removes.
+    /// Changes to token responses; `null` removes a member.
     pub(crate) token: Value,
     /// A status and an error code to answer registrations or token requests with.
     pub(crate) registration_error: Option<(u16, &'static str)>,
     pub(crate) token_error: Option<(u16, &'static str)>,
     pub(crate) issues_refresh_tokens: bool,
-    /// Whether a refresh token works once only.
+    /// `true` if a refresh token works once only.
     pub(crate) rotates: bool,
     /// The nonce it wants in proofs.
     pub(crate) nonce: Option<&'static str>,
@@ -51,7 +51,7 @@ pub(crate) struct State {
     codes: BTreeMap<String, Pending>,
     refresh_tokens: BTreeMap<String, Granted>,
     tokens: BTreeMap<String, Granted>,
-    /// How much was issued; numbers what comes next.
+    /// Number of tokens issued; part of the next one's name.
     pub(crate) issued: usize,
 }
 
@@ -67,7 +67,7 @@ struct Pending {
     query: BTreeMap<String, String>,
 }
 
-/// What a token stands for.
+/// The grant behind a token.
 #[derive(Clone)]
 pub(crate) struct Granted {
     pub(crate) client: String,
@@ -307,7 +307,7 @@ impl State {
             return right.then(|| id.to_owned()).ok_or(refused);
         }
         let Some(id) = form.get("client_id") else {
-            // Only an assertion can speak for somebody who is not a client.
+            // Only an assertion can speak for a user who is not a client.
             return form
                 .contains_key("assertion")
                 .then(String::new)

@@ -70,7 +70,7 @@ impl Jwt {
     }
 }
 
-/// What a DPoP proof must fit.
+/// The request that a DPoP proof must fit.
 pub(crate) struct Proven<'a> {
     pub(crate) method: &'a str,
     pub(crate) url: &'a str,

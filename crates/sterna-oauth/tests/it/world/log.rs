@@ -1,4 +1,4 @@
-//! What the servers saw, as text that is the same in every run.
+//! Requests that the servers saw, as text that is the same in every run.
 
 use std::sync::{Arc, Mutex};
 

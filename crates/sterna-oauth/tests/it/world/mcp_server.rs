@@ -17,14 +17,14 @@ pub(crate) struct McpServer {
     rules: Arc<Mutex<Rules>>,
 }
 
-/// How this MCP server behaves.
+/// The behaviour of this MCP server.
 pub(crate) struct Rules {
     pub(crate) trusted: Vec<AuthServer>,
-    /// Where the metadata is.
+    /// Path of the metadata.
     pub(crate) metadata_path: String,
-    /// What is changed in the metadata; `null` removes.
+    /// Changes to the metadata; `null` removes a member.
     pub(crate) metadata: Value,
-    /// Whether challenges point to the metadata.
+    /// `true` if challenges point to the metadata.
     pub(crate) points: bool,
     /// The scheme that challenges name.
     pub(crate) scheme: &'static str,
@@ -32,7 +32,7 @@ pub(crate) struct Rules {
     pub(crate) challenge_scope: Option<&'static str>,
     /// The scope a token must have.
     pub(crate) needs_scope: Option<&'static str>,
-    /// Refuses every token, whoever issued it.
+    /// Refuses every token of every issuer.
     pub(crate) refuses_all: bool,
     /// Refuses tokens that come from a refresh.
     pub(crate) refuses_refreshed: bool,
