@@ -6,6 +6,7 @@ mod dependencies;
 mod ledger;
 mod manifests;
 mod modules;
+mod sentences;
 mod sizes;
 mod tree;
 mod words;
@@ -28,6 +29,7 @@ pub(crate) fn run() -> Result<()> {
     complaints.extend(dependencies::check(&tree));
     complaints.extend(sizes::check(&tree));
     complaints.extend(words::check(&tree));
+    complaints.extend(sentences::check(&tree));
     complaints.extend(tree::stray_tests(&tree));
     complaints.extend(ledger::check(&tree));
     complaints.extend(codes::check(&tree));
