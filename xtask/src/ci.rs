@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::fuzz::Start;
 use crate::shell::{command, finish};
-use crate::{chaos, conformance, deny, faults, fuzz, speed, test, tidy};
+use crate::{chaos, conformance, deny, external_types, faults, fuzz, release, speed, test, tidy};
 
 pub(crate) fn run() -> Result<()> {
     stage("fmt", || cargo(&["fmt", "--all", "--check"]))?;
@@ -30,7 +30,11 @@ pub(crate) fn run() -> Result<()> {
                 .env("RUSTDOCFLAGS", "-D warnings"),
         )
     })?;
+    stage("external types", external_types::run)?;
+    stage("features", release::features)?;
+    stage("rust-version", release::oldest_compiler)?;
     stage("tests", test::run)?;
+    stage("packages", release::packages)?;
     stage("instructions", || speed::callgrind(false))?;
     stage("faults", || faults::run(None, false))?;
     stage("conformance", || conformance::run(None, None))?;

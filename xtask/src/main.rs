@@ -9,6 +9,7 @@ mod chaos;
 mod ci;
 mod conformance;
 mod deny;
+mod external_types;
 mod faults;
 mod flow;
 mod fuzz;
@@ -16,6 +17,7 @@ mod interop;
 mod listening;
 mod miri;
 mod node;
+mod release;
 mod shell;
 mod soak;
 mod speed;
@@ -67,6 +69,8 @@ enum Task {
     },
     /// Check licences, duplicates, sources and known holes (needs cargo-deny)
     Deny,
+    /// Check that public signatures show types of a few crates only
+    ExternalTypes,
     /// Break the product in every way of `faults/` and see our tests notice
     Faults {
         /// Only this one
@@ -103,6 +107,8 @@ enum Task {
     },
     /// Run the core's tests in Miri (needs a nightly toolchain with it)
     Miri,
+    /// Check the shipped crates as users get them: features, rust-version, packages
+    Release,
     /// Run the long form of everything that has one
     Soak {
         /// How long, all in all
@@ -139,6 +145,7 @@ fn run() -> Result<()> {
         Task::Ci => ci::run(),
         Task::Conformance { part, scenario } => conformance::run(part, scenario.as_deref()),
         Task::Deny => deny::run().and_then(|()| deny::advisories()),
+        Task::ExternalTypes => external_types::run(),
         Task::Faults { only, search } => faults::run(only.as_deref(), search),
         Task::Flow { programs, seed } => flow::run(programs, seed),
         Task::Fuzz {
@@ -154,6 +161,9 @@ fn run() -> Result<()> {
         }
         Task::Interop { peer } => interop::run(peer.as_deref()),
         Task::Miri => miri::run(),
+        Task::Release => release::features()
+            .and_then(|()| release::oldest_compiler())
+            .and_then(|()| release::packages()),
         Task::Soak { minutes, seed } => soak::run(minutes, seed),
         Task::Test => test::run(),
         Task::Tidy => tidy::run(),

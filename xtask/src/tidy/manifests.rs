@@ -1,4 +1,7 @@
-//! Every crate takes its lints and its versions from the workspace.
+//! Every crate takes its lints and its versions from the workspace, and is
+//! either ready to be published or marked as not published.
+
+use std::path::Path;
 
 use super::Complaint;
 use super::tree::{MANIFEST, Tree};
@@ -16,6 +19,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
                 path.display()
             ));
         }
+        complaints.extend(unready(tree, path, text));
         for line in versions_of_its_own(text) {
             complaints.push(format!(
                 "{}: `{line}` names a version or path; put it into [workspace.dependencies]",
@@ -26,6 +30,21 @@ pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
+/// What a manifest lacks: crates below `crates/` are published, others are not.
+fn unready(tree: &Tree, path: &Path, text: &str) -> Option<Complaint> {
+    let is_published = !text.contains("\npublish = false\n");
+    let readme = path.with_file_name("README.md");
+    let wrong = match (path.starts_with("crates"), is_published) {
+        (true, false) => "a crate below `crates/` is published; move it to `tools/`",
+        (false, true) => "add `publish = false`",
+        (false, false) => return None,
+        (true, true) if !text.contains("\ndescription = ") => "add a `description`",
+        (true, true) if tree.text(readme.to_str()?).is_none() => "add a README.md beside it",
+        (true, true) => return None,
+    };
+    Some(format!("{}: {wrong}", path.display()))
+}
+
 fn versions_of_its_own(text: &str) -> impl Iterator<Item = &str> {
     let mut inside = false;
     text.lines().filter(move |line| {
@@ -33,7 +52,10 @@ fn versions_of_its_own(text: &str) -> impl Iterator<Item = &str> {
             inside = line.contains("dependencies");
             return false;
         }
-        inside && line.contains('=') && !line.contains("workspace = true")
+        // A crate that enables features of its own for its tests: with a version,
+        // it could not be packaged before it is published.
+        let is_itself = line.contains("{ path = \".\"");
+        inside && line.contains('=') && !line.contains("workspace = true") && !is_itself
     })
 }
 
@@ -43,10 +65,30 @@ mod tests {
 
     #[test]
     fn a_version_outside_the_workspace_table_is_refused() {
-        let manifest =
-            "[dependencies]\nserde.workspace = true\nrand = \"0.9\"\n\n[lints]\nworkspace = true\n";
-        let complaints = check(&Tree::of(&[("crates/a/Cargo.toml", manifest)]));
+        let manifest = "[package]\npublish = false\n\n\
+            [dependencies]\nserde.workspace = true\nrand = \"0.9\"\nme = { path = \".\" }\n\n\
+            [lints]\nworkspace = true\n";
+        let complaints = check(&Tree::of(&[("tools/a/Cargo.toml", manifest)]));
         assert_eq!(complaints.len(), 1, "{complaints:?}");
         assert!(complaints[0].contains("rand"));
+    }
+
+    #[test]
+    fn a_crate_is_ready_to_be_published_or_marked_as_not_published() {
+        let bare = "[package]\nname = \"a\"\n\n[lints]\nworkspace = true\n";
+        let described = bare.replace("\n\n", "\ndescription = \"A\"\n\n");
+        let complaints = check(&Tree::of(&[
+            ("crates/a/Cargo.toml", bare),
+            ("crates/b/Cargo.toml", &described),
+            ("crates/c/Cargo.toml", &described),
+            ("crates/c/README.md", "# c"),
+            ("tools/d/Cargo.toml", bare),
+        ]));
+        let [a, b, d] = &complaints[..] else {
+            panic!("{complaints:?}");
+        };
+        assert!(a.contains("crates/a") && a.contains("description"), "{a}");
+        assert!(b.contains("crates/b") && b.contains("README"), "{b}");
+        assert!(d.contains("tools/d") && d.contains("publish"), "{d}");
     }
 }
