@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, Response};
+use http::{HeaderMap, Request, Response};
 
 use super::accept::Accepts;
 use super::admission::{Admission, Operation};
@@ -66,8 +66,10 @@ pub trait Endpoint: Send + Sync + 'static {
 #[non_exhaustive]
 pub struct Inbound {
     /// Method, target, headers and extensions as they came, but for a
-    /// credential that the gate has judged.
+    /// credential that the gate has judged. Empty if the message came as a line.
     pub head: Parts,
+    /// Transport that the message came over.
+    pub transport: Transport,
     /// The whole body.
     pub body: Bytes,
     /// The caller and the limits of the call.
@@ -90,11 +92,20 @@ pub struct Inbound {
     pub memory: Arc<Budget>,
 }
 
+/// Transport that a message came over, which decides how its answer is framed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Transport {
+    /// HTTP: a document, or the events of a `text/event-stream`.
+    Http,
+    /// A byte stream with one message in each line.
+    Lines,
+}
+
 impl Inbound {
     /// A message that came as a line, from a caller that did not come through
     /// HTTP.
     pub fn of_line(
-        head: Parts,
         body: Bytes,
         admission: Admission,
         deadline: Instant,
@@ -102,7 +113,8 @@ impl Inbound {
         memory: Arc<Budget>,
     ) -> Self {
         Self {
-            head,
+            head: Request::new(()).into_parts().0,
+            transport: Transport::Lines,
             body,
             admission,
             accepts: Accepts::EVERYTHING,

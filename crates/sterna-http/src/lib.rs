@@ -78,7 +78,7 @@ pub use budget::{Budget, Part, Reservation};
 pub use catch_panic::{CatchPanic, Panicked, catch_panic};
 pub use config::{HttpConfig, Limits, Rate, Rates, Timeouts};
 pub use deadline::{DeadlinePassed, WithDeadline, with_deadline};
-pub use endpoint::{Endpoint, Inbound};
+pub use endpoint::{Endpoint, Inbound, Transport};
 pub use error::{ConfigError, ServeError};
 pub use health::{Check, Checking, Health, Probes};
 pub use http_server::{HttpServer, Peer};

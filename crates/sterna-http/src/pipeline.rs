@@ -20,7 +20,7 @@ use super::clock;
 use super::config::{HttpConfig, LONGEST};
 use super::connections::Admitted;
 use super::discard::Leftover;
-use super::endpoint::{Endpoint, Inbound};
+use super::endpoint::{Endpoint, Inbound, Transport};
 use super::error::ConfigError;
 use super::health::{self, Probes};
 use super::http_metrics::HttpMetrics;
@@ -244,6 +244,7 @@ impl<E: Endpoint> Shared<E> {
         let deadline = start + self.config.timeouts.call;
         let valid_until = admission.caller().valid_until();
         let inbound = Inbound {
+            transport: Transport::Http,
             head,
             body: taken.bytes,
             admission: admission.clone(),

@@ -56,6 +56,7 @@ mod flow_ids;
 mod legacy;
 mod modern;
 mod rounds;
+mod sink;
 mod stdio;
 mod tasks;
 mod telemetry;

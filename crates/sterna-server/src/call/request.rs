@@ -154,7 +154,7 @@ impl Request {
     /// is there and is text. Headers that carry credentials are withheld:
     /// `Authorization`, `Proxy-Authorization`, `Cookie` and `Mcp-Session-Id`.
     ///
-    /// A task has none, and stdio only those that repeat the message. Another
+    /// A task has none, and neither has a request on stdio. Another
     /// round may come with others, so a flow that depends on one reads it in a
     /// [`step`](crate::Cx::step). A client sets headers as it likes: they
     /// prove nothing about the caller.

@@ -10,14 +10,14 @@ use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::subscription::SubscriptionFilter;
 
 pub use edit::Edit;
-use sterna_http::{Admission, Outbox};
-pub(crate) use subscribers::event;
+use sterna_http::Admission;
 use subscribers::{Change, Subscribers};
 
 use crate::core::Core;
 use crate::current::Changing;
 use crate::legacy::Live;
 use crate::server::BuildError;
+use crate::sink::MessageSink;
 
 /// Changes what the server offers, and tells those who listen. Cheap to clone,
 /// and good for the whole life of the server: from
@@ -116,9 +116,9 @@ impl Changes {
         id: RequestId,
         filter: SubscriptionFilter,
         admission: Admission,
-        outbox: Outbox,
+        sink: MessageSink,
     ) -> Subscription {
-        let number = self.0.subscribers.subscribe(id, filter, admission, outbox);
+        let number = self.0.subscribers.subscribe(id, filter, admission, sink);
         self.subscription(number)
     }
 
@@ -128,9 +128,9 @@ impl Changes {
         &self,
         session: Arc<Live>,
         admission: Admission,
-        outbox: Outbox,
+        sink: MessageSink,
     ) -> Subscription {
-        let number = self.0.subscribers.attend(session, admission, outbox);
+        let number = self.0.subscribers.attend(session, admission, sink);
         self.subscription(number)
     }
 

@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde::Serialize;
-use sterna_http::{Admission, Outbox};
-use sterna_protocol::jsonrpc::{Notification, RequestId};
+use sterna_http::{Admission, PushError};
+use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::meta::{NotificationMeta, NotificationParams};
 use sterna_protocol::resource::ResourceUpdatedNotificationParams;
-use sterna_protocol::sse::Frame;
 use sterna_protocol::subscription::SubscriptionFilter;
 
 use crate::legacy::Live;
+use crate::sink::MessageSink;
 
 /// Those who listen on this instance.
 #[derive(Default)]
@@ -28,7 +27,7 @@ struct Subscriber {
     audience: Audience,
     /// The caller that opened the stream.
     admission: Admission,
-    outbox: Outbox,
+    sink: MessageSink,
 }
 
 /// Who listens, and to what.
@@ -53,14 +52,16 @@ impl Subscribers {
     pub(super) fn tell(&self, change: Change<'_>) {
         self.lock().by_number.retain(|_, subscriber| {
             if subscriber.audience.wants(change) && change.may_be_told(&subscriber.admission) {
-                let event = change.event(subscriber.audience.id());
-                if subscriber.outbox.push(event.into()).is_err() {
+                if change
+                    .tell(&subscriber.sink, subscriber.audience.id())
+                    .is_err()
+                {
                     // Whoever lags this far behind is told so by the end of the stream, and
                     // sees what it missed by listing anew.
-                    subscriber.outbox.finish();
+                    subscriber.sink.finish();
                 }
             }
-            !subscriber.outbox.is_closed()
+            !subscriber.sink.is_closed()
         });
     }
 
@@ -70,15 +71,20 @@ impl Subscribers {
         id: RequestId,
         filter: SubscriptionFilter,
         admission: Admission,
-        outbox: Outbox,
+        sink: MessageSink,
     ) -> u64 {
-        self.add(Audience::Stream(id, filter), admission, outbox)
+        self.add(Audience::Stream(id, filter), admission, sink)
     }
 
     /// Adds the stream of a session, in place of the one it had; its number.
-    pub(super) fn attend(&self, session: Arc<Live>, admission: Admission, outbox: Outbox) -> u64 {
-        session.listen(outbox.clone());
-        self.add(Audience::Session(session), admission, outbox)
+    pub(super) fn attend(
+        &self,
+        session: Arc<Live>,
+        admission: Admission,
+        sink: MessageSink,
+    ) -> u64 {
+        session.listen(sink.clone());
+        self.add(Audience::Session(session), admission, sink)
     }
 
     /// Forgets a stream that has ended.
@@ -92,14 +98,14 @@ impl Subscribers {
         self.lock().by_number.len()
     }
 
-    fn add(&self, audience: Audience, admission: Admission, outbox: Outbox) -> u64 {
+    fn add(&self, audience: Audience, admission: Admission, sink: MessageSink) -> u64 {
         let mut table = self.lock();
         table.last += 1;
         let number = table.last;
         let subscriber = Subscriber {
             audience,
             admission,
-            outbox,
+            sink,
         };
         table.by_number.insert(number, subscriber);
         number
@@ -147,32 +153,22 @@ impl Change<'_> {
         }
     }
 
-    fn event(self, subscription: Option<&RequestId>) -> Vec<u8> {
+    fn tell(self, sink: &MessageSink, subscription: Option<&RequestId>) -> Result<(), PushError> {
         let meta = subscription.map(|id| NotificationMeta::on(id.clone()));
         let list = |method| {
             let mut params = NotificationParams::default();
             params.meta = meta.clone();
-            event(method, &params)
+            sink.notify(method, &params)
         };
         match self {
             Self::Prompts => list("notifications/prompts/list_changed"),
             Self::Resource(uri) => {
                 let mut params = ResourceUpdatedNotificationParams::new(uri);
                 params.meta = meta;
-                event("notifications/resources/updated", &params)
+                sink.notify("notifications/resources/updated", &params)
             }
             Self::Resources => list("notifications/resources/list_changed"),
             Self::Tools => list("notifications/tools/list_changed"),
         }
     }
-}
-
-/// A notification as an event.
-pub(crate) fn event(method: &str, params: &impl Serialize) -> Vec<u8> {
-    let mut event = Vec::new();
-    let message = Notification::new(method, params);
-    Frame::new()
-        .write(&mut event, |data| message.encode(data))
-        .expect("wire types have string keys only");
-    event
 }

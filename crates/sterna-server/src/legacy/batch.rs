@@ -8,7 +8,7 @@ use std::task::Poll;
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde_json::value::RawValue;
-use sterna_http::{Admission, Inbound, ResponseBody, Slot, clock, reply};
+use sterna_http::{Admission, Inbound, ResponseBody, Slot, Transport, clock, reply};
 use sterna_protocol::jsonrpc::{Message, RequestId};
 
 use super::dispatch::{self, Post, Work};
@@ -24,7 +24,7 @@ use crate::tasks::store_failed;
 pub(super) async fn answer(
     core: Arc<Core>,
     inbound: Inbound,
-    session: Session,
+    session: Arc<Session>,
 ) -> Response<ResponseBody> {
     let body = inbound.body.clone();
     let most = MOST_MESSAGES.min(inbound.admission.largest_batch());
@@ -39,7 +39,7 @@ pub(super) async fn answer(
     if let Err(refusal) = inbound.admission.charge_batch(count, clock::now()) {
         return crate::http::refuse(refusal);
     }
-    let accepts = inbound.accepts;
+    let (accepts, transport) = (inbound.accepts, inbound.transport);
     let (outbox, inbox) = inbound.outbox();
     let patience = inbound.patience;
     let admission = inbound.admission.clone();
@@ -56,7 +56,8 @@ pub(super) async fn answer(
     if !accepts.events() {
         return document(work.await);
     }
-    reply::respond_or_stream(work, inbox, patience, document, events).await
+    let last = move |answers| framed(answers, transport);
+    reply::respond_or_stream(work, inbox, patience, document, last).await
 }
 
 /// Takes one message of a batch in; `Some` if it is to be answered.
@@ -179,9 +180,10 @@ fn document(answers: Vec<Answer>) -> Response<ResponseBody> {
     reply::json(StatusCode::OK, document)
 }
 
-fn events(answers: Vec<Answer>) -> Bytes {
-    let events: Vec<_> = answers.into_iter().map(Answer::event).collect();
-    events.concat().into()
+fn framed(answers: Vec<Answer>, transport: Transport) -> Bytes {
+    let answers = answers.into_iter();
+    let messages: Vec<_> = answers.map(|answer| answer.last_of(transport)).collect();
+    messages.concat().into()
 }
 
 /// As many calls as one POST may start.

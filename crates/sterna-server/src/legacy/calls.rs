@@ -47,7 +47,7 @@ pub(super) async fn run<T: MayFail + Serialize + Send + 'static>(
     }
     let line = Line {
         live,
-        outbox: post.outbox.clone(),
+        sink: post.sink.clone(),
         version: post.session.version.clone(),
         instance: core.desk.instance(),
         mail: core.tasks.as_ref().map(|tasks| Mail {
@@ -58,7 +58,7 @@ pub(super) async fn run<T: MayFail + Serialize + Send + 'static>(
             ends: post.deadline,
         }),
     };
-    let reporter = Reporter::new(&meta, post.outbox).filter(|_| post.accepts.events());
+    let reporter = Reporter::new(&meta, post.sink).filter(|_| post.accepts.events());
     let traceparent = meta.traceparent.clone();
     let request = Request::new(Facts {
         core: Arc::clone(&core),

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{Extensions, HeaderMap, Response, StatusCode};
 use sterna_http::auth::Caller;
 use sterna_http::{
-    Accepts, Admission, Budget, Inbound, Outbox, Refusal, ResponseBody, Shutdown, reply,
+    Accepts, Admission, Budget, Inbound, Outbox, Refusal, ResponseBody, Shutdown, Transport, reply,
 };
 use sterna_protocol::jsonrpc::{DecodeError, ErrorResponse, Message, RequestId};
 use sterna_protocol::legacy::{ClientNotification, ClientRequest};
@@ -24,6 +24,7 @@ use crate::core::Core;
 use crate::failure::Failure;
 use crate::modern::{Answer, complete, page};
 use crate::rounds::Wanted;
+use crate::sink::MessageSink;
 use crate::telemetry::Operation;
 
 /// Everything around the messages of one POST.
@@ -37,8 +38,8 @@ pub(super) struct Post {
     pub(super) accepts: Accepts,
     pub(super) deadline: Instant,
     pub(super) shutdown: Shutdown,
-    /// What is said before the answer.
-    pub(super) outbox: Outbox,
+    /// Messages that go out before the answer.
+    pub(super) sink: MessageSink,
     /// What the session's memory is charged to.
     pub(super) memory: Arc<Budget>,
 }
@@ -47,14 +48,14 @@ pub(super) struct Post {
 pub(super) type Work = Pin<Box<dyn Future<Output = Option<Answer>> + Send>>;
 
 /// Answers one request.
-pub(super) async fn request(
+pub(crate) async fn request(
     core: Arc<Core>,
     inbound: Inbound,
-    session: Session,
+    session: Arc<Session>,
     id: RequestId,
     request: ClientRequest,
 ) -> Response<ResponseBody> {
-    let accepts = inbound.accepts;
+    let (accepts, transport) = (inbound.accepts, inbound.transport);
     let (outbox, inbox) = inbound.outbox();
     let patience = inbound.patience;
     let post = Post::new(core, inbound, session, outbox);
@@ -66,19 +67,31 @@ pub(super) async fn request(
     if !accepts.events() {
         return plain(work.await);
     }
+    let last = move |answer: Option<Answer>| match answer {
+        Some(answer) => answer.last_of(transport),
+        None => nothing(transport),
+    };
     reply::respond_or_stream(work, inbox, patience, plain, last).await
 }
 
-/// The answer as the last event; a comment if there is none.
-fn last(answer: Option<Answer>) -> Bytes {
-    answer.map_or(Bytes::from_static(b":\n\n"), Answer::event)
+/// The end of a stream whose request was cancelled: a comment, or no line.
+fn nothing(transport: Transport) -> Bytes {
+    match transport {
+        Transport::Lines => Bytes::new(),
+        _ => Bytes::from_static(b":\n\n"),
+    }
 }
 
 impl Post {
-    pub(super) fn new(core: Arc<Core>, inbound: Inbound, session: Session, outbox: Outbox) -> Self {
+    pub(super) fn new(
+        core: Arc<Core>,
+        inbound: Inbound,
+        session: Arc<Session>,
+        outbox: Outbox,
+    ) -> Self {
         Self {
             core,
-            session: Arc::new(session),
+            session,
             admission: inbound.admission,
             extensions: inbound.head.extensions,
             headers: Arc::new(inbound.head.headers),
@@ -86,7 +99,7 @@ impl Post {
             deadline: inbound.deadline,
             shutdown: inbound.shutdown,
             memory: inbound.memory,
-            outbox,
+            sink: MessageSink::new(outbox, inbound.transport),
         }
     }
 }
@@ -250,7 +263,7 @@ fn name_of(request: &ClientRequest) -> Option<&str> {
 }
 
 /// Takes note of a notification.
-pub(super) fn notification(core: &Core, session: &Session, notification: ClientNotification) {
+pub(crate) fn notification(core: &Core, session: &Session, notification: ClientNotification) {
     if let ClientNotification::Cancelled(params) = notification
         && let Some(id) = params.request_id
         && let Some(live) = core.desk.find(&session.key)

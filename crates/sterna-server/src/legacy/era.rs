@@ -6,6 +6,7 @@ use serde::de::IgnoredAny;
 use sterna_http::Inbound;
 use sterna_protocol::http::MCP_PROTOCOL_VERSION;
 use sterna_protocol::jsonrpc::Message;
+use sterna_protocol::legacy::ClientRequest;
 
 use super::{MCP_SESSION_ID, is_legacy};
 
@@ -69,4 +70,32 @@ pub(crate) fn stands_alone(body: &[u8]) -> bool {
     params.is_some_and(|params| {
         serde_json::from_str(params.get()).is_ok_and(|Params { meta: Meta { .. } }| true)
     })
+}
+
+/// Returns `true` if a request that was decoded as one of a session has the
+/// mark of a modern one in its `_meta`.
+pub(crate) fn has_version(request: &ClientRequest) -> bool {
+    let meta = match request {
+        ClientRequest::CallTool(params) => &params.meta,
+        ClientRequest::CancelTask(params)
+        | ClientRequest::GetTask(params)
+        | ClientRequest::GetTaskPayload(params) => &params.meta,
+        ClientRequest::CompleteArgument(params) => &params.meta,
+        ClientRequest::GetPrompt(params) => &params.meta,
+        ClientRequest::Initialize(params) => &params.meta,
+        ClientRequest::ListPrompts(Some(params))
+        | ClientRequest::ListResourceTemplates(Some(params))
+        | ClientRequest::ListResources(Some(params))
+        | ClientRequest::ListTasks(Some(params))
+        | ClientRequest::ListTools(Some(params)) => &params.meta,
+        ClientRequest::Ping(Some(params)) => &params.meta,
+        ClientRequest::ReadResource(params)
+        | ClientRequest::Subscribe(params)
+        | ClientRequest::Unsubscribe(params) => &params.meta,
+        ClientRequest::SetLevel(params) => &params.meta,
+        _ => return false,
+    };
+    let key = "io.modelcontextprotocol/protocolVersion";
+    meta.as_ref()
+        .is_some_and(|meta| meta.extra.get(key).is_some())
 }

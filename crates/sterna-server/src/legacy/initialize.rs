@@ -11,23 +11,35 @@ use sterna_protocol::version::ProtocolVersion;
 
 use super::session::Session;
 use super::v1::Agreed;
-use super::{FromClient, MCP_SESSION_ID, REVISIONS, refuse, tasks};
+use super::{FromClient, REVISIONS, refuse, tasks};
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::modern::Answer;
 use crate::telemetry::Operation;
 
+/// Answer to a message that comes without a session, and the session that it
+/// opened with its id.
+pub(crate) struct Initialized {
+    pub(crate) response: Response<ResponseBody>,
+    pub(crate) opened: Option<(Session, HeaderValue)>,
+}
+
 /// Answers a message that comes without a session id.
-pub(super) fn initialize(core: &Arc<Core>, inbound: &Inbound) -> Response<ResponseBody> {
-    match FromClient::decode(&inbound.body) {
+pub(crate) fn initialize(core: &Arc<Core>, inbound: &Inbound) -> Initialized {
+    let no_session = || refuse(StatusCode::BAD_REQUEST, super::NO_SESSION);
+    let response = match FromClient::decode(&inbound.body) {
         Ok(Message::Request(request)) => match request.params {
-            ClientRequest::Initialize(params) => open(core, inbound, request.id, params),
-            _ => refuse(StatusCode::BAD_REQUEST, super::NO_SESSION),
+            ClientRequest::Initialize(params) => return open(core, inbound, request.id, params),
+            _ => no_session(),
         },
         Err(error) if error.request_id().is_some() => {
             super::dispatch::unreadable(&error, &inbound.body, inbound.accepts)
         }
-        _ => refuse(StatusCode::BAD_REQUEST, super::NO_SESSION),
+        _ => no_session(),
+    };
+    Initialized {
+        response,
+        opened: None,
     }
 }
 
@@ -36,7 +48,7 @@ fn open(
     inbound: &Inbound,
     id: RequestId,
     params: InitializeRequestParams,
-) -> Response<ResponseBody> {
+) -> Initialized {
     // The one the client wants, or else the newest we have: it decides whether to go on.
     let version = REVISIONS
         .into_iter()
@@ -49,19 +61,18 @@ fn open(
         client: params.client_info,
         version: version.clone(),
     };
-    let (answer, session) = match mint(core, inbound, &agreed) {
-        Ok(session) => {
+    let (answer, opened) = match mint(core, inbound, agreed) {
+        Ok(opened) => {
             let result = hello(core, inbound, version);
-            (Answer::done(id, &result), Some(session))
+            (Answer::done(id, &result), Some(opened))
         }
         Err(failure) => (Answer::refused(id, failure.to_legacy_wire()), None),
     };
     operation.end(answer.ended());
-    let mut response = answer.plain(inbound.accepts);
-    if let Some(session) = session {
-        response.headers_mut().insert(MCP_SESSION_ID, session);
+    Initialized {
+        response: answer.plain(inbound.accepts),
+        opened,
     }
-    response
 }
 
 /// What this server offers, as far as the revision has it.
@@ -79,15 +90,15 @@ fn hello(core: &Core, inbound: &Inbound, version: ProtocolVersion) -> Initialize
     result
 }
 
-/// The id of the session, which holds what was agreed on.
-fn mint(core: &Core, inbound: &Inbound, agreed: &Agreed) -> Result<HeaderValue, Failure> {
-    if serde_json::to_vec(agreed).is_ok_and(|text| text.len() > MOST_AGREED) {
+/// A new session and its id, which holds what was agreed on.
+fn mint(core: &Core, inbound: &Inbound, agreed: Agreed) -> Result<(Session, HeaderValue), Failure> {
+    if serde_json::to_vec(&agreed).is_ok_and(|text| text.len() > MOST_AGREED) {
         let problem = "`capabilities` and `clientInfo` are longer than a session can hold (4 KiB)";
         return Err(Failure::params(problem));
     }
     let session = Session::mint(core, inbound.admission.caller(), agreed);
     session
-        .and_then(|id| HeaderValue::try_from(id).ok())
+        .and_then(|(session, id)| Some((session, HeaderValue::try_from(id).ok()?)))
         .ok_or(Failure::Internal)
 }
 

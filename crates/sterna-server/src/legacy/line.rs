@@ -4,33 +4,30 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use serde::Serialize;
 use serde_json::json;
-use sterna_http::Outbox;
 use sterna_protocol::elicitation::ElicitRequestParams;
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::json::RawJson;
-use sterna_protocol::jsonrpc::{Request, RequestId};
+use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::legacy::{
     CancelledNotificationParams, CreateMessageRequestParams, ElicitRequestFormParams,
     ElicitRequestUrlParams, RequestMeta, RequestParams,
 };
 use sterna_protocol::meta::RelatedTaskMetadata;
-use sterna_protocol::sse::Frame;
 use sterna_protocol::version::ProtocolVersion;
 use sterna_store::TaskId;
 use tokio::sync::oneshot;
 
 use super::letters::Mail;
 use super::live::{Answered, GONE, Live};
-use crate::changes;
 use crate::failure::Failure;
 use crate::rounds;
+use crate::sink::MessageSink;
 
 /// The client of one request.
 pub(super) struct Line {
     pub(super) live: Arc<Live>,
-    pub(super) outbox: Outbox,
+    pub(super) sink: MessageSink,
     pub(super) version: ProtocolVersion,
     /// Which instance asks, so that no other takes the answer for one to a
     /// question of its own.
@@ -58,25 +55,27 @@ impl rounds::Line for Line {
                 .map(|mail| Box::pin(mail.wait(&short)) as _),
             is_elicitation: matches!(request, InputRequest::Elicit(_)),
             live: Arc::clone(&self.live),
-            outbox: self.outbox.clone(),
+            sink: self.sink.clone(),
             id: id.clone(),
         };
-        let event = question(id, &self.version, request, None).ok_or(Failure::Internal)?;
-        // A client that does not read what it is asked will not answer either.
-        let sent = self.outbox.push(event.into());
-        sent.map_err(|_| Failure::Crowded)?;
+        send_question(&self.sink, id, &self.version, request, None)?;
         Ok(asking)
     }
 }
 
-/// A question as an event, with the task it belongs to; `None` if the older
-/// revisions have no such question.
-pub(super) fn question(
+/// Sends a question to the client, with the task it belongs to.
+///
+/// # Errors
+///
+/// The older revisions have no such question, or the client does not read: it
+/// would not answer either.
+pub(super) fn send_question(
+    sink: &MessageSink,
     id: RequestId,
     version: &ProtocolVersion,
     request: InputRequest,
     task: Option<TaskId>,
-) -> Option<Vec<u8>> {
+) -> Result<(), Failure> {
     let method = request.method();
     let visit = id.to_string();
     let meta = task.map(|task| {
@@ -84,11 +83,11 @@ pub(super) fn question(
         meta.related_task = Some(RelatedTaskMetadata::new(task.to_string()));
         meta
     });
-    match request {
+    let sent = match request {
         InputRequest::CreateMessage(request) => {
             let mut params = CreateMessageRequestParams::from(request.params);
             params.meta = meta;
-            Some(event(id, method, Some(params)))
+            sink.request(id, method, Some(params))
         }
         InputRequest::Elicit(request) => match request.params {
             ElicitRequestParams::Form(mut form) => {
@@ -97,14 +96,14 @@ pub(super) fn question(
                 }
                 let mut params = ElicitRequestFormParams::from(form);
                 params.meta = meta;
-                Some(event(id, method, Some(params)))
+                sink.request(id, method, Some(params))
             }
             ElicitRequestParams::Url(url) => {
                 let mut params = ElicitRequestUrlParams::new(visit, url);
                 params.meta = meta;
-                Some(event(id, method, Some(params)))
+                sink.request(id, method, Some(params))
             }
-            _ => None,
+            _ => return Err(Failure::Internal),
         },
         InputRequest::ListRoots(_) => {
             let params = meta.map(|meta| {
@@ -112,10 +111,11 @@ pub(super) fn question(
                 params.meta = Some(meta);
                 params
             });
-            Some(event(id, method, params))
+            sink.request(id, method, params)
         }
-        _ => None,
-    }
+        _ => return Err(Failure::Internal),
+    };
+    sent.map_err(|_| Failure::Crowded)
 }
 
 /// A question that is out. Dropping it takes it back.
@@ -126,7 +126,7 @@ pub(super) struct Asking {
     elsewhere: Option<Pin<Box<dyn Future<Output = Answered> + Send>>>,
     is_elicitation: bool,
     live: Arc<Live>,
-    outbox: Outbox,
+    sink: MessageSink,
     id: RequestId,
 }
 
@@ -171,19 +171,9 @@ impl Drop for Asking {
         self.live.withdraw(self.number);
         let mut params = CancelledNotificationParams::new(self.id.clone());
         params.reason = Some("no longer needed".to_owned());
-        let event = changes::event("notifications/cancelled", &params);
         // If it does not get through, the answer will be ignored all the same.
-        let _ = self.outbox.push(event.into());
+        let _ = self.sink.notify("notifications/cancelled", &params);
     }
-}
-
-fn event(id: RequestId, method: &str, params: Option<impl Serialize>) -> Vec<u8> {
-    let mut event = Vec::new();
-    let request = Request::new(id, method, params);
-    Frame::new()
-        .write(&mut event, |data| request.encode(data))
-        .expect("wire types have string keys only");
-    event
 }
 
 fn write_id(instance: u64, number: u64) -> String {

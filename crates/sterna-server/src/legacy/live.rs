@@ -3,12 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sterna_http::{Budget, Outbox, Part, Reservation};
+use sterna_http::{Budget, Part, Reservation};
 use sterna_protocol::jsonrpc::{ErrorObject, RequestId};
 use sterna_protocol::logging::LoggingLevel;
 use tokio::sync::oneshot;
 
 use crate::failure::Failure;
+use crate::sink::MessageSink;
 
 /// The part of a session that is alive here: its running calls, its open
 /// questions, and what it wants to hear.
@@ -27,7 +28,7 @@ struct State {
     asked: u64,
     /// Nobody will answer any more.
     deaf: bool,
-    stream: Option<Outbox>,
+    stream: Option<MessageSink>,
 }
 
 /// What a client sent back: the text of a result, or its refusal.
@@ -78,7 +79,7 @@ impl Live {
 
     /// Speaks to the client on `stream`, and on the one before no more: a
     /// message goes out once.
-    pub(crate) fn listen(&self, stream: Outbox) {
+    pub(crate) fn listen(&self, stream: MessageSink) {
         let before = self.lock().stream.replace(stream);
         if let Some(before) = before {
             before.finish();

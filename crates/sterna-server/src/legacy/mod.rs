@@ -33,20 +33,21 @@ use sterna_protocol::legacy::{ClientNotification, ClientRequest};
 use sterna_protocol::version::ProtocolVersion;
 
 pub(crate) use desk::Desk;
+pub(crate) use dispatch::{notification, request};
 use ended::NotRecorded;
-pub(crate) use era::{Era, era, stands_alone};
-pub(crate) use initialize::not_spoken;
+pub(crate) use era::{Era, era, has_version, stands_alone};
+pub(crate) use initialize::{Initialized, initialize, not_spoken};
 use live::Answered;
 pub(crate) use live::Live;
-use session::Session;
-use sterna_http::auth::Caller;
+pub(crate) use session::Session;
 use sterna_http::{Inbound, ResponseBody, reply};
+pub(crate) use stream::open as open_stream;
 
 use crate::core::Core;
 use crate::tasks::store_failed;
 
-/// What a client may send within a session.
-type FromClient<'a> = Message<'a, ClientRequest, ClientNotification, &'a RawValue>;
+/// Messages that a client may send within a session.
+pub(crate) type FromClient<'a> = Message<'a, ClientRequest, ClientNotification, &'a RawValue>;
 
 /// Answers one HTTP request of a session, or the one that opens it.
 pub(crate) async fn answer(core: Arc<Core>, inbound: Inbound) -> Response<ResponseBody> {
@@ -57,10 +58,17 @@ pub(crate) async fn answer(core: Arc<Core>, inbound: Inbound) -> Response<Respon
         return refuse(StatusCode::BAD_REQUEST, UNKNOWN_REVISION);
     }
     let Some(id) = headers.get(MCP_SESSION_ID) else {
-        return match inbound.head.method {
-            Method::POST => initialize::initialize(&core, &inbound),
-            _ => refuse(StatusCode::BAD_REQUEST, NO_SESSION),
-        };
+        if inbound.head.method != Method::POST {
+            return refuse(StatusCode::BAD_REQUEST, NO_SESSION);
+        }
+        let Initialized {
+            mut response,
+            opened,
+        } = initialize(&core, &inbound);
+        if let Some((_, id)) = opened {
+            response.headers_mut().insert(MCP_SESSION_ID, id);
+        }
+        return response;
     };
     let session = id
         .to_str()
@@ -80,9 +88,9 @@ pub(crate) async fn answer(core: Arc<Core>, inbound: Inbound) -> Response<Respon
         return unknown();
     }
     match inbound.head.method {
-        Method::GET => stream::open(&core, &inbound, &session),
+        Method::GET => open_stream(&core, &inbound, &session),
         Method::DELETE => end(&core, &session).await,
-        _ => post(core, inbound, session).await,
+        _ => post(core, inbound, Arc::new(session)).await,
     }
 }
 
@@ -108,58 +116,65 @@ async fn end(core: &Core, session: &Session) -> Response<ResponseBody> {
     response
 }
 
-/// Gives up on what was asked in a session whose client is gone.
-pub(crate) fn hang_up(core: &Core, id: &HeaderValue) {
-    let session = id
-        .to_str()
-        .ok()
-        .and_then(|id| Session::open(core, &Caller::anonymous(), id));
-    if let Some(live) = session.and_then(|session| core.desk.find(&session.key)) {
+/// Gives up the questions of a session whose client has disconnected.
+pub(crate) fn hang_up(core: &Core, session: &Session) {
+    if let Some(live) = core.desk.find(&session.key) {
         live.hang_up();
     }
 }
 
-async fn post(core: Arc<Core>, inbound: Inbound, session: Session) -> Response<ResponseBody> {
+async fn post(core: Arc<Core>, inbound: Inbound, session: Arc<Session>) -> Response<ResponseBody> {
     // Cheap: the bytes are shared, and the message borrows from them.
     let body = inbound.body.clone();
     match FromClient::decode(&body) {
         Ok(Message::Request(request)) => {
-            dispatch::request(core, inbound, session, request.id, request.params).await
+            self::request(core, inbound, session, request.id, request.params).await
         }
         Ok(Message::Notification(notification)) => {
-            dispatch::notification(&core, &session, notification.params);
+            self::notification(&core, &session, notification.params);
             reply::accepted()
         }
         Ok(Message::Result(response)) => {
             let answer = Ok(response.result.get().to_owned());
-            answered(&core, &inbound, &session, &response.id, answer).await
+            answered(core, inbound, session, response.id, answer).await
         }
-        Ok(Message::Error(response)) => {
-            let Some(id) = &response.id else {
-                return reply::accepted();
-            };
-            answered(&core, &inbound, &session, id, Err(response.error)).await
-        }
-        Err(DecodeError::Batch) if session.version == ProtocolVersion::V2025_03_26 => {
-            batch::answer(core, inbound, session).await
-        }
-        Err(error) => dispatch::unreadable(&error, &body, inbound.accepts),
+        Ok(Message::Error(response)) => match response.id {
+            Some(id) => answered(core, inbound, session, id, Err(response.error)).await,
+            None => reply::accepted(),
+        },
+        Err(error) => unreadable(core, inbound, session, error).await,
     }
 }
 
-/// Brings an answer of the client to who asked.
-async fn answered(
-    core: &Core,
-    inbound: &Inbound,
-    session: &Session,
-    id: &RequestId,
+/// Answers a message that could not be decoded: serves a batch where the
+/// revision has them, refuses all others.
+pub(crate) async fn unreadable(
+    core: Arc<Core>,
+    inbound: Inbound,
+    session: Arc<Session>,
+    error: DecodeError,
+) -> Response<ResponseBody> {
+    match error {
+        DecodeError::Batch if session.version == ProtocolVersion::V2025_03_26 => {
+            batch::answer(core, inbound, session).await
+        }
+        error => dispatch::unreadable(&error, &inbound.body, inbound.accepts),
+    }
+}
+
+/// Delivers the client's answer to the call or the task that asked.
+pub(crate) async fn answered(
+    core: Arc<Core>,
+    inbound: Inbound,
+    session: Arc<Session>,
+    id: RequestId,
     answer: Answered,
 ) -> Response<ResponseBody> {
-    let question = tasks::Question::of(id).filter(|_| tasks::has_tasks(core, session));
+    let question = tasks::Question::of(&id).filter(|_| tasks::has_tasks(&core, &session));
     let caller = inbound.admission.caller();
     let taken = match (question, &core.tasks) {
         (Some(question), Some(tasks)) => tasks::answer(tasks, caller, question, answer).await,
-        _ => dispatch::response(core, caller, session, id, answer).await,
+        _ => dispatch::response(&core, caller, &session, &id, answer).await,
     };
     match taken {
         Ok(()) => reply::accepted(),

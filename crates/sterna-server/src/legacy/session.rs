@@ -16,7 +16,7 @@ use crate::core::Core;
 use crate::rounds::now;
 
 /// What `initialize` agreed on, opened from a session's id.
-pub(super) struct Session {
+pub(crate) struct Session {
     /// The name of the session, which an instance remembers things under.
     pub(super) key: Key,
     /// When its id stops being good.
@@ -30,24 +30,26 @@ pub(super) struct Session {
 pub(super) type Key = [u8; 16];
 
 impl Session {
-    /// The id of a new session; `None` if it cannot be sealed, which has been
-    /// logged.
-    pub(super) fn mint(core: &Core, caller: &Caller, agreed: &Agreed) -> Option<String> {
+    /// A new session and its id; `None` if the id cannot be sealed, which has
+    /// been logged.
+    pub(super) fn mint(core: &Core, caller: &Caller, agreed: Agreed) -> Option<(Self, String)> {
         let lifetime = core.session_lifetime;
-        let minted = bind(core, caller, &TARGET).map(|binding| {
-            let id = mint_flow_id(&binding, now(), &mut ThreadEntropy)?;
-            let payload = v1::write(agreed);
-            let draft = SealRequest::new(Flow::begin(id, now()), &payload)
+        let binding = bind(core, caller, &TARGET)?;
+        let begun = now();
+        let seal = || {
+            let id = mint_flow_id(&binding, begun, &mut ThreadEntropy)?;
+            let payload = v1::write(&agreed);
+            let draft = SealRequest::new(Flow::begin(id, begun), &payload)
                 .with_lifetimes(Lifetimes::new(lifetime, lifetime));
             let ring = core.keys.current();
-            let sealed = ring.seal(&draft, &binding, now(), &mut ThreadEntropy)?;
-            Ok::<_, SealError>(sealed.token)
-        })?;
-        minted
-            .inspect_err(|error| {
-                tracing::error!(target: "sterna::legacy", %error, "MR0300: a session cannot be opened");
-            })
-            .ok()
+            let sealed = ring.seal(&draft, &binding, begun, &mut ThreadEntropy)?;
+            Ok::<_, SealError>((*id.as_bytes(), sealed.token))
+        };
+        let sealed = seal().inspect_err(|error| {
+            tracing::error!(target: "sterna::legacy", %error, "MR0300: a session cannot be opened");
+        });
+        let (key, token) = sealed.ok()?;
+        Some((Self::of(key, begun + lifetime, agreed), token))
     }
 
     /// Reads the session id of `caller`; `None` if it is garbled, expired, or
@@ -62,18 +64,19 @@ impl Session {
                 return None;
             }
         };
-        let Agreed {
-            version,
-            client,
-            capabilities,
-        } = v1::read(claims.content.inline()?)?;
-        Some(Self {
-            key: *claims.flow.id.as_bytes(),
-            expires_at: claims.expires_at,
-            version,
-            client,
-            capabilities,
-        })
+        let agreed = v1::read(claims.content.inline()?)?;
+        let key = *claims.flow.id.as_bytes();
+        Some(Self::of(key, claims.expires_at, agreed))
+    }
+
+    fn of(key: Key, expires_at: UnixMillis, agreed: Agreed) -> Self {
+        Self {
+            key,
+            expires_at,
+            version: agreed.version,
+            client: agreed.client,
+            capabilities: agreed.capabilities,
+        }
     }
 
     /// What a request within the session says of itself, told as one that

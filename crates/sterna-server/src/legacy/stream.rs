@@ -6,16 +6,19 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use sterna_http::{Events, Inbound, Inbox, Part, Refusal, Reservation, ResponseBody, reply};
+use sterna_http::{
+    Events, Inbound, Inbox, Part, Refusal, Reservation, ResponseBody, Transport, reply,
+};
 
 use super::session::Session;
 use super::{ended, refuse};
 use crate::changes::Subscription;
 use crate::core::Core;
+use crate::sink::MessageSink;
 
 /// Opens the stream of a session. The one it had before ends: every message
 /// goes out on one stream.
-pub(super) fn open(
+pub(crate) fn open(
     core: &Arc<Core>,
     inbound: &Inbound,
     session: &Session,
@@ -28,10 +31,12 @@ pub(super) fn open(
         return crate::http::refuse(Refusal::Busy);
     };
     let (outbox, inbox) = inbound.lasting_outbox();
-    let subscription = core.changes.attend(live, inbound.admission.clone(), outbox);
+    let sink = MessageSink::new(outbox, inbound.transport);
+    let subscription = core.changes.attend(live, inbound.admission.clone(), sink);
     let ended = ended::until_recorded(Arc::clone(core), session.key);
     reply::listening(Stream {
-        opened: false,
+        // A line needs no head that a proxy would hold back.
+        opened: inbound.transport == Transport::Lines,
         inbox,
         leaving: Box::pin(async move {
             tokio::select! {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 use serde::Deserialize;
+use sterna_http::{Inbound, Transport};
 use sterna_protocol::http::{HeaderMismatch, MCP_PROTOCOL_VERSION, RequestHeaders, mirrored_name};
 use sterna_protocol::json::mismatch;
 use sterna_protocol::jsonrpc::{DecodeError, Dispatch as _, Message};
@@ -18,11 +19,20 @@ use crate::failure::Failure;
 use crate::offer::ToolEntry;
 use crate::wording;
 
+/// Headers that must repeat what the message says; `None` for a line, which has
+/// none.
+pub(super) fn mirrored_headers(inbound: &Inbound) -> Option<&HeaderMap> {
+    match inbound.transport {
+        Transport::Lines => None,
+        _ => Some(&inbound.head.headers),
+    }
+}
+
 /// Checks a request that could be read, and returns the tool that it calls.
 pub(super) fn check(
     core: &Core,
     request: &ClientRequest,
-    headers: &HeaderMap,
+    headers: Option<&HeaderMap>,
 ) -> Result<Option<Arc<ToolEntry>>, Failure> {
     let meta = meta(request)?;
     let name = match request {
@@ -38,10 +48,12 @@ pub(super) fn check(
     let Some(tool) = core.offers.tools.get(&params.name) else {
         return Ok(None);
     };
-    // HTTP-S14 to HTTP-S19
-    tool.headers
-        .check(params.arguments.as_ref(), headers)
-        .map_err(Failure::Header)?;
+    if let Some(headers) = headers {
+        // HTTP-S14 to HTTP-S19
+        tool.headers
+            .check(params.arguments.as_ref(), headers)
+            .map_err(Failure::Header)?;
+    }
     Ok(Some(Arc::clone(tool)))
 }
 
@@ -50,7 +62,7 @@ pub(super) fn check(
 pub(super) fn check_task(
     core: &Core,
     request: &TaskRequest,
-    headers: &HeaderMap,
+    headers: Option<&HeaderMap>,
 ) -> Result<TaskDialect, Failure> {
     let (meta, method) = (tasks::meta(request)?, tasks::method(request));
     check_head(meta, method, tasks::mirrored_id(request), headers)?;
@@ -63,7 +75,7 @@ pub(super) fn explain(
     core: &Core,
     error: DecodeError,
     body: &[u8],
-    headers: &HeaderMap,
+    headers: Option<&HeaderMap>,
 ) -> Failure {
     let meta = match check_raw(body, headers) {
         Err(failure) => return failure,
@@ -82,7 +94,10 @@ pub(super) fn explain(
 /// Checks a request whose parameters have not been decoded: one of another
 /// author's extension, or one that cannot be decoded. Returns its `_meta`;
 /// `None` for a message that is no request.
-pub(super) fn check_raw(body: &[u8], headers: &HeaderMap) -> Result<Option<RequestMeta>, Failure> {
+pub(super) fn check_raw(
+    body: &[u8],
+    headers: Option<&HeaderMap>,
+) -> Result<Option<RequestMeta>, Failure> {
     #[derive(Deserialize)]
     struct Params {
         #[serde(rename = "_meta")]
@@ -91,7 +106,7 @@ pub(super) fn check_raw(body: &[u8], headers: &HeaderMap) -> Result<Option<Reque
     let Ok(Message::Request(request)) = Message::raw(body) else {
         return Ok(None);
     };
-    if !headers.contains_key(MCP_PROTOCOL_VERSION) {
+    if headers.is_some_and(|headers| !headers.contains_key(MCP_PROTOCOL_VERSION)) {
         let missing = HeaderMismatch::Missing(MCP_PROTOCOL_VERSION);
         return Err(Failure::Header(missing));
     }
@@ -109,12 +124,14 @@ fn check_head(
     meta: &RequestMeta,
     method: &str,
     name: Option<&str>,
-    headers: &HeaderMap,
+    headers: Option<&HeaderMap>,
 ) -> Result<(), Failure> {
     let version = &meta.protocol_version;
     let mirrored = RequestHeaders::new(version.as_str(), method, name);
-    // HTTP-S11, HTTP-S13: before the version itself is judged.
-    mirrored.check_version(headers).map_err(Failure::Header)?;
+    if let Some(headers) = headers {
+        // HTTP-S11, HTTP-S13: before the version itself is judged.
+        mirrored.check_version(headers).map_err(Failure::Header)?;
+    }
     if *version != ProtocolVersion::V2026_07_28 {
         // VER-S1
         return Err(Failure::Version(version.clone()));
@@ -126,7 +143,10 @@ fn check_head(
             wording::name(level.as_str())
         )));
     }
-    mirrored.check_target(headers).map_err(Failure::Header)
+    match headers {
+        Some(headers) => mirrored.check_target(headers).map_err(Failure::Header),
+        None => Ok(()),
+    }
 }
 
 /// What makes a request stand alone.

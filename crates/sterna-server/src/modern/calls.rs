@@ -22,6 +22,7 @@ use crate::cx::Posed;
 use crate::failure::Failure;
 use crate::offer::ToolEntry;
 use crate::rounds::{Reporter, Round, Wanted};
+use crate::sink::MessageSink;
 use crate::tasks::{self, Opening, Wish};
 use crate::telemetry::Operation;
 
@@ -166,7 +167,7 @@ fn run<T: MayFail + Serialize + Send + 'static>(
     // Most clients want to hear nothing before the answer, and need no queue for it.
     let hears = inbound.accepts.events() && Reporter::is_wanted(&sent.meta);
     let (outbox, inbox) = hears.then(|| inbound.outbox()).unzip();
-    let patience = inbound.patience;
+    let (patience, transport) = (inbound.patience, inbound.transport);
     let Inbound {
         head,
         admission,
@@ -175,7 +176,8 @@ fn run<T: MayFail + Serialize + Send + 'static>(
         shutdown,
         ..
     } = inbound;
-    let reporter = outbox.and_then(|outbox| Reporter::new(&sent.meta, outbox));
+    let reporter =
+        outbox.and_then(|outbox| Reporter::new(&sent.meta, MessageSink::new(outbox, transport)));
     let traceparent = sent.meta.traceparent.clone();
     let request = Request::new(Facts {
         core: Arc::clone(&core),
@@ -217,6 +219,6 @@ fn run<T: MayFail + Serialize + Send + 'static>(
         inbox,
         patience,
         move |answer| answer.plain(accepts),
-        Answer::event,
+        move |answer| answer.last_of(transport),
     ))
 }

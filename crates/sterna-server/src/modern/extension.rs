@@ -47,7 +47,7 @@ pub(super) async fn serve(
 }
 
 async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value, Failure> {
-    let meta = admit::check_raw(&inbound.body, &inbound.head.headers)?;
+    let meta = admit::check_raw(&inbound.body, admit::mirrored_headers(&inbound))?;
     let no_request = || Failure::params("the message is no request");
     let meta = meta.ok_or_else(no_request)?;
     let served = core.extensions.method(method);

@@ -18,10 +18,11 @@ use sterna_protocol::subscription::{
 };
 
 use super::write::Answer;
-use crate::changes::{Subscription, event};
+use crate::changes::Subscription;
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::http::refuse;
+use crate::sink::{MessageSink, notification};
 use crate::tasks::Watch;
 
 /// Opens a subscription.
@@ -53,10 +54,11 @@ pub(super) async fn listen(
             let failure = Failure::Capability(Box::new(needed));
             return Answer::failed(Some(&id), &failure).plain(inbound.accepts);
         }
+        let caller = inbound.admission.caller();
         let may_get = inbound.admission.may("tasks/get", None).is_ok();
         let wanted = Some(wanted).filter(|_| may_get).unwrap_or_default();
         match tasks
-            .watch(inbound.admission.caller(), id.clone(), wanted)
+            .watch(caller, id.clone(), inbound.transport, wanted)
             .await
         {
             Ok((agreed, watching)) => {
@@ -67,17 +69,22 @@ pub(super) async fn listen(
         }
     }
     let (outbox, inbox) = inbound.lasting_outbox();
+    let sink = MessageSink::new(outbox, inbound.transport);
     let admission = inbound.admission.clone();
     let subscription = core
         .changes
-        .subscribe(id.clone(), filter.clone(), admission, outbox);
+        .subscribe(id.clone(), filter.clone(), admission, sink);
     // SUB-S2: the acknowledgement comes first.
     let acknowledged = SubscriptionsAcknowledgedNotificationParams::new(id.clone(), filter);
-    let acknowledged = event("notifications/subscriptions/acknowledged", &acknowledged);
+    let acknowledged = notification(
+        inbound.transport,
+        "notifications/subscriptions/acknowledged",
+        &acknowledged,
+    );
     // SUB-S3: a stream that we end is ended with a result.
     let mut result = SubscriptionsListenResult::new(id.clone());
     result.meta.server_info = Some(core.info.clone());
-    let end = Answer::done(id, &Complete(result)).event();
+    let end = Answer::done(id, &Complete(result)).last_of(inbound.transport);
     let shutdown = inbound.shutdown.clone();
     reply::listening(Listening {
         first: VecDeque::from([acknowledged.into()]),

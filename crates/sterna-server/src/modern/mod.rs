@@ -32,49 +32,67 @@ pub(crate) use write::{Answer, signature};
 use crate::core::Core;
 use crate::failure::Failure;
 
-/// What a client may send. It sends no answers: nothing is asked of it but in
-/// results.
-type FromClient<'a> =
-    Message<'a, Box<Or<ClientRequest, TaskRequest>>, ClientNotification, IgnoredAny>;
+/// Messages that a client may send. It sends no responses: a server asks only
+/// in its results.
+pub(crate) type FromClient<'a> = Message<'a, Box<AnyRequest>, ClientNotification, IgnoredAny>;
+
+/// Request of 2026-07-28, of the tasks extension or of SEP-2322.
+pub(crate) type AnyRequest = Or<ClientRequest, TaskRequest>;
 
 /// Answers one POST.
 pub(crate) fn answer(core: Arc<Core>, inbound: Inbound) -> Served {
-    // Cheap: the bytes are shared, and the request borrows from them.
+    // Cheap: the bytes are shared, and the message borrows from them.
     let body = inbound.body.clone();
     match FromClient::decode(&body) {
-        Ok(Message::Request(request)) => match *request.params {
-            Or::First(params) => {
-                let tool = match admit::check(&core, &params, &inbound.head.headers) {
-                    Ok(tool) => tool,
-                    Err(failure) => {
-                        let answer = Answer::failed(Some(&request.id), &failure);
-                        if let Some(mut watched) =
-                            dispatch::watch(&core, &inbound.admission, &params, &request.id)
-                        {
-                            watched.end(answer.ended());
-                        }
-                        return Served::Now(answer.plain(inbound.accepts));
-                    }
-                };
-                dispatch::dispatch(core, inbound, request.id, params, tool)
-            }
-            Or::Second(params) => task(core, inbound, request.id, params),
-        },
+        Ok(Message::Request(request)) => self::request(core, inbound, request.id, request.params),
         // HTTP-S5. On HTTP a client cancels by closing the stream, so there is nothing to do.
         Ok(Message::Notification(_)) => Served::Now(reply::accepted()),
         Ok(Message::Result(_) | Message::Error(_)) => Served::Now(not_accepted()),
-        Err(DecodeError::UnknownMethod {
+        Err(error) => unreadable(core, inbound, error),
+    }
+}
+
+/// Answers a request that has been decoded.
+pub(crate) fn request(
+    core: Arc<Core>,
+    inbound: Inbound,
+    id: RequestId,
+    request: Box<AnyRequest>,
+) -> Served {
+    let params = match *request {
+        Or::First(params) => params,
+        Or::Second(params) => return task(core, inbound, id, params),
+    };
+    let tool = match admit::check(&core, &params, admit::mirrored_headers(&inbound)) {
+        Ok(tool) => tool,
+        Err(failure) => {
+            let answer = Answer::failed(Some(&id), &failure);
+            if let Some(mut watched) = dispatch::watch(&core, &inbound.admission, &params, &id) {
+                watched.end(answer.ended());
+            }
+            return Served::Now(answer.plain(inbound.accepts));
+        }
+    };
+    dispatch::dispatch(core, inbound, id, params, tool)
+}
+
+/// Answers a message that could not be decoded: serves a method of another
+/// author's extension, refuses all others.
+pub(crate) fn unreadable(core: Arc<Core>, inbound: Inbound, error: DecodeError) -> Served {
+    match error {
+        DecodeError::UnknownMethod {
             id: Some(id),
             method,
-        }) if core.extensions.method(&method).is_some() => {
+        } if core.extensions.method(&method).is_some() => {
             Served::later(async move { extension::serve(core, inbound, id, &method).await })
         }
-        Err(error) if error.request_id().is_none() && is_notification(&body) => {
+        error if error.request_id().is_none() && is_notification(&inbound.body) => {
             Served::Now(not_accepted())
         }
-        Err(error) => {
+        error => {
             let id = error.request_id().cloned();
-            let failure = admit::explain(&core, error, &body, &inbound.head.headers);
+            let headers = admit::mirrored_headers(&inbound);
+            let failure = admit::explain(&core, error, &inbound.body, headers);
             Served::Now(Answer::failed(id.as_ref(), &failure).plain(inbound.accepts))
         }
     }
@@ -83,7 +101,7 @@ pub(crate) fn answer(core: Arc<Core>, inbound: Inbound) -> Served {
 /// Answers a request about a task. A server without tasks leaves its method to
 /// an extension that has it.
 fn task(core: Arc<Core>, inbound: Inbound, id: RequestId, request: TaskRequest) -> Served {
-    let dialect = match admit::check_task(&core, &request, &inbound.head.headers) {
+    let dialect = match admit::check_task(&core, &request, admit::mirrored_headers(&inbound)) {
         Ok(dialect) => dialect,
         Err(Failure::UnknownMethod(method)) if core.extensions.method(&method).is_some() => {
             return Served::later(

@@ -6,16 +6,16 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde::Serialize;
-use sterna_http::{Accepts, Events, Refusal, ResponseBody, reply};
+use sterna_http::{Accepts, Events, Refusal, ResponseBody, Transport, reply};
 use sterna_protocol::input::InputRequired;
 use sterna_protocol::jsonrpc::{ErrorObject, ErrorResponse, RequestId, ResultResponse};
 use sterna_protocol::meta::ResultMeta;
-use sterna_protocol::sse::Frame;
 
 use super::promise::sign;
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::http::refuse;
+use crate::sink::frame;
 use crate::telemetry::Ended;
 
 /// The answer to one request, written down.
@@ -166,19 +166,12 @@ impl Answer {
         if accepts.json() || self.status != StatusCode::OK {
             return reply::json(self.status, self.message);
         }
-        reply::events(Once(Some(self.event())))
+        reply::events(Once(Some(self.last_of(Transport::Http))))
     }
 
-    /// The answer as the last event of a stream.
-    pub(crate) fn event(self) -> Bytes {
-        let mut event = Vec::with_capacity(self.message.len() + 8);
-        let written = Frame::new().write(&mut event, |data| {
-            data.extend_from_slice(&self.message);
-            Ok::<_, std::convert::Infallible>(())
-        });
-        match written {
-            Ok(()) => event.into(),
-        }
+    /// The answer as the last message of a stream.
+    pub(crate) fn last_of(self, transport: Transport) -> Bytes {
+        frame(transport, &self.message).into()
     }
 }
 

@@ -8,19 +8,19 @@ use serde::Serialize;
 use serde_json::Value;
 use sterna_flow::{Level, Listener, Progress};
 use sterna_protocol::json::Number;
-use sterna_protocol::jsonrpc::Notification;
 use sterna_protocol::logging::{LoggingLevel, LoggingMessageNotificationParams};
 use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::progress::{ProgressNotificationParams, ProgressToken};
-use sterna_protocol::sse::Frame;
 
-use sterna_http::{Outbox, Rate, TokenBucket, clock};
+use sterna_http::{Rate, TokenBucket, clock};
+
+use crate::sink::MessageSink;
 
 /// Puts a handler's progress and log messages onto the response stream of its
 /// request, and onto no other (LOG-S3).
 #[derive(Debug)]
 pub(crate) struct Reporter {
-    outbox: Outbox,
+    sink: MessageSink,
     token: Option<ProgressToken>,
     level: Option<LoggingLevel>,
     furthest: Mutex<f64>,
@@ -31,12 +31,12 @@ pub(crate) struct Reporter {
 impl Reporter {
     /// A reporter for a request; `None` if the client wants to hear nothing
     /// (PROG-S3, LOG-S2).
-    pub(crate) fn new(meta: &RequestMeta, outbox: Outbox) -> Option<Self> {
+    pub(crate) fn new(meta: &RequestMeta, sink: MessageSink) -> Option<Self> {
         if !Self::is_wanted(meta) {
             return None;
         }
         Some(Self {
-            outbox,
+            sink,
             token: meta.progress_token.clone(),
             level: meta.log_level.clone(),
             furthest: Mutex::new(f64::NEG_INFINITY),
@@ -55,14 +55,7 @@ impl Reporter {
     /// A reader that lags behind misses messages: neither progress nor a log is
     /// worth holding up the handler.
     fn say(&self, method: &str, params: &impl Serialize) {
-        let mut event = Vec::new();
-        let message = Notification::new(method, params);
-        if Frame::new()
-            .write(&mut event, |data| message.encode(data))
-            .is_ok()
-        {
-            let _ = self.outbox.push(event.into());
-        }
+        let _ = self.sink.notify(method, params);
     }
 }
 

@@ -6,6 +6,7 @@ use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::Arc;
 
 use ::http::{HeaderMap, Response};
+use bytes::Bytes;
 use sterna_http::auth::Gate;
 use sterna_http::{
     ConfigError, DrainReport, Endpoint, HttpConfig, HttpServer, Inbound, Operation, Probes,
@@ -200,7 +201,7 @@ impl Service {
     async fn lines<R, W>(
         self,
         reader: R,
-        write: impl FnOnce(mpsc::Receiver<Vec<u8>>) -> W,
+        write: impl FnOnce(mpsc::Receiver<Bytes>) -> W,
     ) -> Result<(), StartError>
     where
         R: AsyncRead + Unpin + Send,

@@ -4,20 +4,24 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderValue, Method};
-use sterna_http::{Admission, Budget, HttpConfig, Inbound, Shutdown, Slots, clock, weigh};
-use sterna_protocol::cancellation::CancelledNotificationParams;
+use bytes::Bytes;
+use http::Response;
+use sterna_http::{
+    Admission, Budget, HttpConfig, Inbound, ResponseBody, Shutdown, Slots, clock, weigh,
+};
 use sterna_protocol::jsonrpc::{
     DecodeError, ErrorCode, ErrorObject, ErrorResponse, Message, RequestId,
 };
+use sterna_protocol::legacy::ClientNotification;
 use sterna_protocol::lines;
+use sterna_protocol::methods::{self, Or};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, Id, JoinSet};
 
 use super::call::{Call, run};
-use super::head;
+use crate::core::Core;
 use crate::current::Current;
-use crate::legacy::{self, Era, MCP_SESSION_ID};
+use crate::legacy::{self, Initialized, Session, has_version};
 use crate::modern;
 
 pub(super) struct Connection {
@@ -26,9 +30,9 @@ pub(super) struct Connection {
     memory: Arc<Budget>,
     calls: Arc<Slots>,
     shutdown: Shutdown,
-    lines: mpsc::Sender<Vec<u8>>,
+    lines: mpsc::Sender<Bytes>,
     /// The session, once `initialize` has opened one.
-    session: Option<HeaderValue>,
+    session: Option<Arc<Session>>,
     tasks: JoinSet<()>,
     running: HashMap<RequestId, AbortHandle>,
     by_task: HashMap<Id, RequestId>,
@@ -39,7 +43,7 @@ impl Connection {
         current: Current,
         config: &HttpConfig,
         shutdown: Shutdown,
-        lines: mpsc::Sender<Vec<u8>>,
+        lines: mpsc::Sender<Bytes>,
     ) -> Self {
         Self {
             current,
@@ -56,68 +60,150 @@ impl Connection {
     }
 
     /// Takes one line in. It waits for nothing but room to write.
+    ///
+    /// A line is decoded as a message of the connection's era, and again only
+    /// if it is not one.
     pub(super) async fn take(&mut self, line: &[u8]) {
-        let message = Message::raw(line);
-        if let Ok(Message::Notification(notification)) = &message
-            && notification.method == "notifications/cancelled"
-        {
-            let params = notification.params.map_or("{}", |params| params.get());
-            // CANCEL-B3: one that cannot be read, or names nothing that runs, is ignored.
-            if let Ok(params) = serde_json::from_str(params) {
-                self.cancel(&params);
-            }
-            return;
+        if weigh(line) > self.memory.limits().parsed_bytes {
+            let id = match Message::raw(line) {
+                Ok(Message::Request(request)) => Some(request.id),
+                _ => None,
+            };
+            let text = "The message has too many values";
+            let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, text);
+            return self.refuse(id, error).await;
         }
-        let (id, method) = match &message {
+        match self.session.clone() {
+            None => self.take_alone(line).await,
+            Some(session) => self.take_in_session(line, session).await,
+        }
+    }
+
+    /// Takes a line in as a message of 2026-07-28.
+    async fn take_alone(&mut self, line: &[u8]) {
+        match modern::FromClient::decode(line) {
+            Ok(Message::Request(request)) => {
+                let (id, params) = (request.id, request.params);
+                let listens = matches!(
+                    *params,
+                    Or::First(methods::ClientRequest::SubscriptionsListen(_))
+                );
+                let call = Call::new(Some(id.clone()), listens);
+                let running = Some(id.clone());
+                let work = |core, inbound| async move {
+                    modern::request(core, inbound, id, params).finish().await
+                };
+                self.start(running, call, line, work).await;
+            }
+            Ok(Message::Notification(notification)) => {
+                if let methods::ClientNotification::Cancelled(params) = notification.params {
+                    self.cancel(&params.request_id, params.reason.as_deref());
+                }
+            }
+            // BASE-B7: there is nothing that a modern client could answer.
+            Ok(Message::Result(_) | Message::Error(_)) => {}
+            Err(error) => self.take_other(line, error).await,
+        }
+    }
+
+    /// Takes a line in that is not a message of 2026-07-28.
+    async fn take_other(&mut self, line: &[u8], error: DecodeError) {
+        let raw = Message::raw(line);
+        let (id, method) = match &raw {
             Ok(Message::Request(request)) => (Some(request.id.clone()), &*request.method),
             Ok(Message::Notification(notification)) => (None, &*notification.method),
             _ => (None, ""),
         };
-        match self.era(line, &message, method) {
-            None => {}
-            Some(Era::Modern) => {
-                let head = head::modern(&self.current.core(), line);
-                self.start(id, method, Era::Modern, head, line).await;
+        // CANCEL-B3: one that cannot be read is ignored.
+        if id.is_none() && method == "notifications/cancelled" {
+            return;
+        }
+        let stands_alone = legacy::stands_alone(line);
+        if !stands_alone && method == "initialize" {
+            return self.initialize(id, line, error).await;
+        }
+        let is_request = matches!(raw, Ok(Message::Request(_)) | Err(_));
+        if stands_alone || is_request {
+            self.start_unreadable(id, line, error).await;
+        }
+    }
+
+    async fn start_unreadable(&mut self, id: Option<RequestId>, line: &[u8], error: DecodeError) {
+        let call = Call::new(id.clone(), false);
+        let work =
+            |core, inbound| async move { modern::unreadable(core, inbound, error).finish().await };
+        self.start(id, call, line, work).await;
+    }
+
+    /// Opens the session of the connection, which later lines belong to.
+    async fn initialize(&mut self, id: Option<RequestId>, line: &[u8], error: DecodeError) {
+        let (core, inbound) = (self.current.core(), self.inbound(line));
+        if core.legacy {
+            let Initialized { response, opened } = legacy::initialize(&core, &inbound);
+            self.session = opened.map(|(session, _)| Arc::new(session));
+            return Call::new(id, false).pass_on(response, &self.lines).await;
+        }
+        match legacy::not_spoken(&inbound) {
+            Some(refusal) => Call::new(id, false).pass_on(refusal, &self.lines).await,
+            None => self.start_unreadable(id, line, error).await,
+        }
+    }
+
+    /// Takes a line in as a message of the session.
+    async fn take_in_session(&mut self, line: &[u8], session: Arc<Session>) {
+        match legacy::FromClient::decode(line) {
+            // A client may use both eras on one connection.
+            Ok(Message::Request(request)) if has_version(&request.params) => {
+                self.take_alone(line).await;
             }
-            Some(Era::Legacy) => {
-                let head = head::legacy(Method::POST, self.session.clone());
-                self.start(id, method, Era::Legacy, head, line).await;
-                if method == "notifications/initialized" && self.session.is_some() {
-                    let head = head::legacy(Method::GET, self.session.clone());
-                    self.start(None, "", Era::Legacy, head, &[]).await;
+            Ok(Message::Request(request)) => {
+                let (id, params) = (request.id, request.params);
+                let call = Call::new(Some(id.clone()), false);
+                let running = Some(id.clone());
+                let work = |core, inbound| legacy::request(core, inbound, session, id, params);
+                self.start(running, call, line, work).await;
+            }
+            Ok(Message::Notification(notification)) => match notification.params {
+                ClientNotification::Cancelled(params) => {
+                    if let Some(id) = &params.request_id {
+                        self.cancel(id, params.reason.as_deref());
+                    }
                 }
+                ClientNotification::Initialized(_) => {
+                    let work = |core, inbound| async move {
+                        legacy::open_stream(&core, &inbound, &session)
+                    };
+                    self.start(None, Call::new(None, false), &[], work).await;
+                }
+                other => legacy::notification(&self.current.core(), &session, other),
+            },
+            Ok(Message::Result(response)) => {
+                let (id, answer) = (response.id, Ok(response.result.get().to_owned()));
+                let work = |core, inbound| legacy::answered(core, inbound, session, id, answer);
+                self.start(None, Call::new(None, false), line, work).await;
+            }
+            Ok(Message::Error(response)) => {
+                let Some(id) = response.id else { return };
+                let answer = Err(response.error);
+                let work = |core, inbound| legacy::answered(core, inbound, session, id, answer);
+                self.start(None, Call::new(None, false), line, work).await;
+            }
+            Err(_) if legacy::stands_alone(line) => self.take_alone(line).await,
+            Err(error) => {
+                let id = error.request_id().cloned();
+                let work = |core, inbound| legacy::unreadable(core, inbound, session, error);
+                let call = Call::new(id.clone(), false);
+                self.start(id, call, line, work).await;
             }
         }
     }
 
-    /// Which era a line belongs to; `None` for one that nobody waits for.
-    fn era(
-        &self,
-        line: &[u8],
-        message: &Result<Message<'_>, DecodeError>,
-        method: &str,
-    ) -> Option<Era> {
-        if legacy::stands_alone(line) {
-            return Some(Era::Modern);
-        }
-        if self.current.core().legacy && (self.session.is_some() || method == "initialize") {
-            return Some(Era::Legacy);
-        }
-        match message {
-            // BASE-B7: there is nothing that a modern client could answer.
-            Ok(Message::Result(_) | Message::Error(_) | Message::Notification(_)) => None,
-            _ => Some(Era::Modern),
-        }
-    }
-
-    async fn start(
-        &mut self,
-        id: Option<RequestId>,
-        method: &str,
-        era: Era,
-        head: http::request::Parts,
-        line: &[u8],
-    ) {
+    /// Starts work on a message; `id` is that of a request.
+    async fn start<W, F>(&mut self, id: Option<RequestId>, call: Call, line: &[u8], work: W)
+    where
+        W: FnOnce(Arc<Core>, Inbound) -> F,
+        F: Future<Output = Response<ResponseBody>> + Send + 'static,
+    {
         let slot = self.calls.take(1);
         let is_batch = line.trim_ascii_start().starts_with(b"[");
         // A batch of 2025-03-26 has no id, and as many calls as it likes.
@@ -125,48 +211,12 @@ impl Connection {
             let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "Too much is running");
             return self.refuse(id, error).await;
         }
-        if weigh(line) > self.memory.limits().parsed_bytes {
-            let error = ErrorObject::new(
-                ErrorCode::INVALID_REQUEST,
-                "The message has too many values",
-            );
-            return self.refuse(id, error).await;
-        }
-        let inbound = Inbound::of_line(
-            head,
-            line.to_vec().into(),
-            Admission::of_line(&self.calls),
-            clock::now() + self.call,
-            self.shutdown.clone(),
-            Arc::clone(&self.memory),
-        );
-        let core = self.current.core();
-        if method == "initialize" && matches!(era, Era::Legacy) && self.session.is_none() {
-            // What comes next needs the session, so this is waited for.
-            let response = legacy::answer(core, inbound).await;
-            self.session = response.headers().get(MCP_SESSION_ID).cloned();
-            let call = Call::new(id, method);
-            return call.pass_on(response, &self.lines).await;
-        }
-        if !core.legacy
-            && method == "initialize"
-            && matches!(era, Era::Modern)
-            && let Some(refusal) = legacy::not_spoken(&inbound)
-        {
-            return Call::new(id, method).pass_on(refusal, &self.lines).await;
-        }
-        let call = Call::new(id.clone(), method);
+        let answering = Box::pin(work(self.current.core(), self.inbound(line)));
         let lines = self.lines.clone();
         let slot = slot.filter(|_| id.is_some() || is_batch);
         let task = self.tasks.spawn(async move {
             let _slot = slot;
-            match era {
-                Era::Legacy => run(call, Box::pin(legacy::answer(core, inbound)), lines).await,
-                Era::Modern => {
-                    let answering = async { modern::answer(core, inbound).finish().await };
-                    run(call, Box::pin(answering), lines).await;
-                }
-            }
+            run(call, answering, lines).await;
         });
         if let Some(id) = id {
             self.by_task.insert(task.id(), id.clone());
@@ -174,11 +224,20 @@ impl Connection {
         }
     }
 
+    fn inbound(&self, line: &[u8]) -> Inbound {
+        Inbound::of_line(
+            line.to_vec().into(),
+            Admission::of_line(&self.calls),
+            clock::now() + self.call,
+            self.shutdown.clone(),
+            Arc::clone(&self.memory),
+        )
+    }
+
     /// Stops a request, and with it everything that would be said about it
     /// (CANCEL-S4, CANCEL-S5).
-    fn cancel(&mut self, params: &CancelledNotificationParams) {
-        if let Some(task) = self.running.remove(&params.request_id) {
-            let reason = params.reason.as_deref();
+    fn cancel(&mut self, id: &RequestId, reason: Option<&str>) {
+        if let Some(task) = self.running.remove(id) {
             tracing::debug!(target: "sterna::stdio", reason, "a request was taken back");
             task.abort();
         }
@@ -195,7 +254,7 @@ impl Connection {
         lines::write(&mut line, |line| ErrorResponse::new(id, error).encode(line))
             .expect("an error holds JSON only");
         // Nobody reads any more: the connection is about to end.
-        let _ = self.lines.send(line).await;
+        let _ = self.lines.send(line.into()).await;
     }
 
     /// Forgets a request that has ended; waits for one.

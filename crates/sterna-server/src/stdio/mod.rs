@@ -1,18 +1,18 @@
 //! MCP over a pair of byte streams, one message per line: standard input and
 //! output, above all.
 //!
-//! A line is served as a POST would be, by the same code in both eras; what
-//! comes back goes out as lines. A session of the older revisions is that of
-//! the connection.
+//! A line is decoded once and goes to the same dialects as a POST, without
+//! headers. Messages of the server are lines. A session of the older revisions
+//! is that of the connection.
 
 mod call;
 mod connection;
-mod head;
 mod standard;
 
 use std::io;
 use std::pin::pin;
 
+use bytes::Bytes;
 use sterna_http::{HttpConfig, Shutdown};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
@@ -30,7 +30,7 @@ pub(crate) async fn serve<R, W>(
     config: &HttpConfig,
     shutdown: Shutdown,
     reader: R,
-    write: impl FnOnce(mpsc::Receiver<Vec<u8>>) -> W,
+    write: impl FnOnce(mpsc::Receiver<Bytes>) -> W,
 ) -> io::Result<()>
 where
     R: AsyncRead + Unpin + Send,
@@ -93,7 +93,7 @@ async fn read(
 /// Writes lines as they come. A client that stops reading fills the queue, and
 /// then everything waits for it.
 pub(crate) async fn write(
-    mut waiting: mpsc::Receiver<Vec<u8>>,
+    mut waiting: mpsc::Receiver<Bytes>,
     mut writer: impl AsyncWrite + Unpin,
 ) -> io::Result<()> {
     while let Some(line) = waiting.recv().await {

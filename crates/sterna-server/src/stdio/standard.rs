@@ -77,7 +77,7 @@ impl AsyncRead for Input {
 }
 
 /// Writes lines to standard output as they come.
-pub(crate) async fn write_standard(mut lines: mpsc::Receiver<Vec<u8>>) -> io::Result<()> {
+pub(crate) async fn write_standard(mut lines: mpsc::Receiver<Bytes>) -> io::Result<()> {
     let (done, written) = oneshot::channel();
     let thread = thread::Builder::new().name("stdout".to_owned());
     thread.spawn(move || {
@@ -88,7 +88,7 @@ pub(crate) async fn write_standard(mut lines: mpsc::Receiver<Vec<u8>>) -> io::Re
     written.await.unwrap_or(Ok(()))
 }
 
-fn write(lines: &mut mpsc::Receiver<Vec<u8>>) -> io::Result<()> {
+fn write(lines: &mut mpsc::Receiver<Bytes>) -> io::Result<()> {
     let mut output = io::stdout().lock();
     while let Some(line) = lines.blocking_recv() {
         output.write_all(&line)?;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use sterna_http::Transport;
 use sterna_http::auth::Caller;
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::meta::NotificationMeta;
@@ -17,8 +18,8 @@ use tokio::time::Instant;
 
 use super::Tasks;
 use super::failing::store_failed;
-use crate::changes::event;
 use crate::failure::Failure;
+use crate::sink::notification;
 
 /// The tasks of one `subscriptions/listen` stream.
 ///
@@ -35,6 +36,7 @@ struct Watching {
     tasks: Arc<Tasks>,
     owner: Owner,
     subscription: RequestId,
+    transport: Transport,
     /// What was last told of each task that has not ended.
     told: HashMap<TaskId, Option<Told>>,
     /// Those that have not been looked at since the last pause.
@@ -60,6 +62,7 @@ impl Tasks {
         self: &Arc<Self>,
         caller: &Caller,
         subscription: RequestId,
+        transport: Transport,
         wanted: Vec<String>,
     ) -> Result<(Vec<String>, Watch), Failure> {
         let owner = self.owner(caller);
@@ -76,6 +79,7 @@ impl Tasks {
             tasks: Arc::clone(self),
             owner,
             subscription,
+            transport,
             due: told.keys().copied().collect(),
             told,
             changed: self.changed.subscribe(),
@@ -153,7 +157,7 @@ impl Watching {
         };
         let mut params = TaskStatusNotificationParams::new(self.tasks.detailed(&task));
         params.meta = Some(NotificationMeta::on(self.subscription.clone()));
-        let event = event("notifications/tasks", &params);
+        let event = notification(self.transport, "notifications/tasks", &params);
         if task.summary.status.is_final() {
             self.told.remove(&id);
             return Some(event.into());

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use allocation_counter::measure;
 use serde::de::IgnoredAny;
 use serde_json::json;
+use serde_json::value::RawValue;
 use sterna_protocol::jsonrpc::Message;
 use sterna_protocol::methods::{ClientNotification, ClientRequest, Or};
-use sterna_protocol::{sep2322, tasks};
+use sterna_protocol::{legacy, sep2322, tasks};
 use sterna_server::{Cx, Server, TaskMode, Tool};
 use sterna_store::MemoryStore;
 
@@ -24,13 +25,14 @@ type FromClient<'a> = Message<
     IgnoredAny,
 >;
 
+type FromSession<'a> = Message<'a, legacy::ClientRequest, legacy::ClientNotification, &'a RawValue>;
+
 async fn echo(_: Cx<'_>, (): ()) -> &'static str {
     "hello"
 }
 
 fn server() -> Server {
-    let tool = Tool::new("echo", "Says hello", echo).task(TaskMode::Optional);
-    Server::new("echo", "1.0.0").offer(tool)
+    Server::new("echo", "1.0.0").tool("echo", "Says hello", echo)
 }
 
 /// A request about `name`, which stands in the member `member`.
@@ -53,15 +55,22 @@ fn escaped(body: &str) -> String {
 
 /// Allocations that the escapes of `body` cost one decoding.
 fn once(body: &str) -> u64 {
-    let decode = |body: &str| {
-        let cost = measure(|| {
-            assert!(matches!(
-                FromClient::decode(body.as_bytes()),
-                Ok(Message::Request(_))
-            ));
-        });
-        cost.count_total
-    };
+    cost_of(body, |body| {
+        let message = FromClient::decode(body.as_bytes());
+        assert!(matches!(message, Ok(Message::Request(_))));
+    })
+}
+
+/// As `once`, of a message within a session.
+fn once_in_session(body: &str) -> u64 {
+    cost_of(body, |body| {
+        let message = FromSession::decode(body.as_bytes());
+        assert!(matches!(message, Ok(Message::Request(_))));
+    })
+}
+
+fn cost_of(body: &str, decode: impl Fn(&str)) -> u64 {
+    let decode = |body: &str| measure(|| decode(body)).count_total;
     let more = decode(&escaped(body)) - decode(body);
     assert_ne!(more, 0, "an escape must cost something to be counted");
     more
@@ -88,8 +97,9 @@ fn over_http(client: &Client, method: &str, name: &str, body: &str) -> u64 {
 #[test]
 fn a_request_about_a_task_is_parsed_once() {
     let store = MemoryStore::new();
-    let service = mounted(server()).store(Arc::new(store)).build().unwrap();
-    let client = Client::at(service);
+    let tool = Tool::new("echo", "Says hello", echo).task(TaskMode::Optional);
+    let server = mounted(Server::new("echo", "1.0.0").offer(tool));
+    let client = Client::at(server.store(Arc::new(store)).build().unwrap());
     let task = "0".repeat(32);
     for method in ["tasks/cancel", "tasks/get"] {
         let body = request(method, "taskId", &task);
@@ -101,9 +111,55 @@ fn a_request_about_a_task_is_parsed_once() {
 
 #[test]
 fn a_call_is_parsed_once() {
-    let client = Client::of(Server::new("echo", "1.0.0").tool("echo", "Says hello", echo));
+    let client = Client::of(server());
     let body = request("tools/call", "name", "echo");
     let plain = over_http(&client, "tools/call", "echo", &body);
     let more = over_http(&client, "tools/call", "echo", &escaped(&body)) - plain;
     assert_eq!(more, once(&body));
+}
+
+/// Allocations of `line`, which is sent over stdio behind `first`: what many
+/// such lines cost that fewer do not.
+fn over_stdio(first: &str, line: &str) -> u64 {
+    let serve = |times: usize| {
+        let service = server().build().unwrap();
+        let input = format!("{first}{}", format!("{line}\n").repeat(times));
+        let mut output = Vec::with_capacity(1 << 20);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let cost = measure(|| {
+            let serving = service.serve_lines(input.as_bytes(), &mut output);
+            runtime.block_on(serving).unwrap();
+        });
+        let answers = output.split(|byte| *byte == b'\n');
+        let done = answers.filter(|answer| answer.ends_with(b"}}")).count();
+        assert!(done >= times, "{}", String::from_utf8_lossy(&output));
+        cost.count_total
+    };
+    serve(150) - serve(50)
+}
+
+#[test]
+fn a_line_is_parsed_once() {
+    let line = request("tools/call", "name", "echo");
+    let more = over_stdio("", &escaped(&line)) - over_stdio("", &line);
+    assert_eq!(more / 100, once(&line), "{more}");
+}
+
+#[test]
+fn a_line_of_a_session_is_parsed_once() {
+    let params = json!({
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    });
+    let first = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
+    let first = format!("{first}\n");
+    let params = json!({"_meta": {"example.com/key": "a/b"}, "name": "echo"});
+    let line = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let line = line.to_string();
+    let more = over_stdio(&first, &escaped(&line)) - over_stdio(&first, &line);
+    assert_eq!(more / 100, once_in_session(&line), "{more}");
 }

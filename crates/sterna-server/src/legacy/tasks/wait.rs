@@ -11,7 +11,6 @@ use tokio::time::Instant;
 
 use super::answer::Question;
 use super::{find, read};
-use crate::changes;
 use crate::failure::Failure;
 use crate::legacy::calls::{only_objects, refused};
 use crate::legacy::dispatch::Post;
@@ -96,18 +95,15 @@ fn ask(post: &Post, task: &Task, asked: &mut HashSet<Name>) -> Result<(), Failur
             key: question.key.clone(),
         };
         let id = question.id();
-        let event = line::question(id, &post.session.version, request, Some(question.task));
-        let event = event.ok_or(Failure::Internal)?;
-        let sent = post.outbox.push(event.into());
-        sent.map_err(|_| Failure::Crowded)?;
+        let version = &post.session.version;
+        line::send_question(&post.sink, id, version, request, Some(question.task))?;
     }
     Ok(())
 }
 
 fn tell(post: &Post, params: TaskStatusNotificationParams) {
     if post.accepts.events() {
-        let event = changes::event("notifications/tasks/status", &params);
         // A client must not rely on it, so one that lags behind does without.
-        let _ = post.outbox.push(event.into());
+        let _ = post.sink.notify("notifications/tasks/status", &params);
     }
 }

@@ -40,7 +40,8 @@ struct Mirrored {
     region: String,
 }
 
-async fn mirrored(_: Cx<'_>, args: Mirrored) -> String {
+async fn mirrored(cx: Cx<'_>, args: Mirrored) -> String {
+    assert_eq!(cx.request().headers().count(), 0, "a line has no headers");
     args.region
 }
 
