@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use libfuzzer_sys::fuzz_target;
 use serde::Serialize;
 use sterna_protocol::jsonrpc::{Answer, Dispatch, ErrorObject, Message, Nothing};
-use sterna_protocol::methods::{self, Request};
+use sterna_protocol::methods::{self, RequestMethod};
 use sterna_protocol::{legacy, sep2322, tasks};
 
 fuzz_target!(|input: (u8, &[u8])| {
@@ -56,7 +56,7 @@ fn raw(bytes: &[u8]) {
     }
 }
 
-fn result_of<M: Request>(bytes: &[u8])
+fn result_of<M: RequestMethod>(bytes: &[u8])
 where
     M::Result: Serialize + Debug + PartialEq,
 {

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 use sterna_flow::{
-    BuildMatch, FlowCx, Engine, Entry, Error, FlowId, Journal, Limits, Opaque, Outcome, Run, StepError,
-    UnixMillis,
+    BuildMatch, Engine, Entry, Error, FlowCx, FlowId, Journal, Limits, Opaque, Outcome, Run,
+    StepError, UnixMillis,
 };
 
 fuzz_target!(|bytes: &[u8]| {

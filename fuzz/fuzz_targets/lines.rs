@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sterna_protocol::lines::{LineTooLong, Reader};
+use sterna_protocol::lines::{LineReader, LineTooLong};
 
 fuzz_target!(|input: (u8, u8, &[u8])| {
     let (cap, size, stream) = input;
@@ -18,7 +18,7 @@ fn read<'a>(
     cap: usize,
     chunks: impl IntoIterator<Item = &'a [u8]>,
 ) -> Vec<Result<Vec<u8>, LineTooLong>> {
-    let mut reader = Reader::new(cap);
+    let mut reader = LineReader::new(cap);
     let mut seen = Vec::new();
     for mut chunk in chunks {
         loop {

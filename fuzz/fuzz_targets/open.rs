@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use sterna_seal::{
-    Binding, SealRequest, Flow, FlowId, Keyring, Principal, Realm, Target, ThreadEntropy, UnixMillis,
+    Binding, Flow, FlowId, Keyring, Principal, Realm, SealRequest, Target, ThreadEntropy,
+    UnixMillis,
 };
 
 #[derive(Arbitrary, Debug)]

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sterna_protocol::sse::{Event, EventTooLong, Frame, Reader};
+use sterna_protocol::sse::{Event, EventReader, EventTooLong, Frame};
 
 fuzz_target!(|input: (u8, u8, &[u8])| {
     let (cap, size, stream) = input;
@@ -29,7 +29,7 @@ fn read<'a>(
     cap: usize,
     chunks: impl IntoIterator<Item = &'a [u8]>,
 ) -> Vec<Result<Event, EventTooLong>> {
-    let mut reader = Reader::new(cap);
+    let mut reader = EventReader::new(cap);
     let mut seen = Vec::new();
     for mut chunk in chunks {
         loop {

@@ -2,7 +2,7 @@
 
 use crate::json::JsonObject;
 use crate::jsonrpc::RequestId;
-use crate::meta::NotificationMeta;
+use crate::notification::NotificationMeta;
 
 /// The parameters of `notifications/cancelled`.
 #[derive(Clone, Debug, PartialEq)]

@@ -64,42 +64,59 @@
 //! the schema requires must be there; one that it does not may be missing, but
 //! is null only where the schema says so. No member may stand twice.
 
+// Modules use those above them, never those below.
 #[macro_use]
 pub mod json;
-pub mod http;
-pub mod jsonrpc;
 pub mod lines;
 pub mod sse;
+pub mod uri;
 
 #[macro_use]
-pub mod methods;
-#[macro_use]
 pub mod caching;
+pub mod implementation;
+#[macro_use]
+pub mod jsonrpc;
+pub mod version;
+
+mod annotations;
+mod meta_key;
+mod notification;
+mod retry;
+
 pub mod cancellation;
 pub mod capabilities;
+pub mod logging;
+pub mod progress;
+
+pub mod errors;
+pub mod meta;
+
 pub mod completion;
-pub mod content;
 pub mod discover;
 pub mod elicitation;
-pub mod errors;
-pub mod implementation;
-pub mod input;
-pub mod legacy;
-pub mod logging;
-pub mod meta;
 pub mod pagination;
-pub mod progress;
-pub mod prompt;
 pub mod resource;
-pub mod result;
 pub mod roots;
-pub mod sampling;
-pub mod sep2322;
 pub mod subscription;
-pub mod tasks;
+
+pub mod content;
+
+pub mod prompt;
 pub mod tool;
-pub mod uri;
-pub mod version;
+
+pub mod http;
+pub mod sampling;
+
+pub mod input;
+
+pub mod result;
+
+pub mod tasks;
+
+pub mod legacy;
+pub mod methods;
+
+pub mod sep2322;
 
 #[cfg(test)]
 mod laws;

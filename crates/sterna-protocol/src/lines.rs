@@ -11,9 +11,9 @@ use thiserror::Error;
 /// # Examples
 ///
 /// ```
-/// use sterna_protocol::lines::Reader;
+/// use sterna_protocol::lines::LineReader;
 ///
-/// let mut reader = Reader::new(1024);
+/// let mut reader = LineReader::new(1024);
 /// let mut chunk = &b"{\"a\":1}\n{\"b\""[..];
 /// assert_eq!(reader.read(&mut chunk)?, Some(&br#"{"a":1}"#[..]));
 /// assert_eq!(reader.read(&mut chunk)?, None);
@@ -22,7 +22,7 @@ use thiserror::Error;
 /// # Ok::<(), sterna_protocol::lines::LineTooLong>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Reader {
+pub struct LineReader {
     max_line: usize,
     held: Vec<u8>,
     state: State,
@@ -38,7 +38,7 @@ enum State {
     Skipping,
 }
 
-impl Reader {
+impl LineReader {
     /// A reader of lines of at most `max_line` bytes.
     pub fn new(max_line: usize) -> Self {
         Self {

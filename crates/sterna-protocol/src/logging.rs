@@ -1,7 +1,7 @@
 //! Log messages from server to client (deprecated in 2026-07-28).
 
 use crate::json::{JsonObject, OtherName, RawJson};
-use crate::meta::NotificationMeta;
+use crate::notification::NotificationMeta;
 
 /// How bad it is, after RFC 5424.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::{JsonObject, Number};
 use crate::jsonrpc::RequestId;
-use crate::meta::NotificationMeta;
+use crate::notification::NotificationMeta;
 
 /// Ties progress to the request that asked for it: a string or an integer of
 /// the requester's choice.

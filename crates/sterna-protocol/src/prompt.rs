@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::caching::{CacheScope, TtlMs};
 use crate::content::{ContentBlock, Role};
 use crate::implementation::Icon;
-use crate::input::{InputResponses, RequestState};
 use crate::json::JsonObject;
 use crate::meta::{RequestMeta, ResultMeta};
+use crate::retry::{InputResponses, RequestState};
 
 /// A prompt a server offers.
 #[derive(Clone, Debug, PartialEq)]

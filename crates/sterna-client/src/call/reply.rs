@@ -1,6 +1,6 @@
 use serde::de::DeserializeOwned;
 use sterna_protocol::json::RawJson;
-use sterna_protocol::methods::{self, Request};
+use sterna_protocol::methods::{self, RequestMethod};
 use sterna_protocol::prompt::GetPromptResult;
 use sterna_protocol::resource::ReadResourceResult;
 use sterna_protocol::tool::CallToolResult;

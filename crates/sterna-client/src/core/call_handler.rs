@@ -5,7 +5,7 @@ use futures::future::BoxFuture;
 use serde_json::value::RawValue;
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::logging::{LoggingLevel, LoggingMessageNotificationParams};
-use sterna_protocol::methods::{self, Notification as _};
+use sterna_protocol::methods::{self, NotificationMethod as _};
 use sterna_protocol::progress::{ProgressNotificationParams, ProgressToken};
 
 use crate::notifications::Listeners;

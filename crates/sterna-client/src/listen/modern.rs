@@ -3,7 +3,7 @@ use std::sync::Arc;
 use http::HeaderMap;
 use serde_json::value::RawValue;
 use sterna_protocol::jsonrpc::{Message, Request, RequestId};
-use sterna_protocol::methods::{Or, Request as _, ServerNotification, SubscriptionsListen};
+use sterna_protocol::methods::{Or, RequestMethod as _, ServerNotification, SubscriptionsListen};
 use sterna_protocol::result::Complete;
 use sterna_protocol::subscription::{
     SubscriptionFilter, SubscriptionsListenRequestParams, SubscriptionsListenResult,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::HeaderMap;
 use sterna_protocol::jsonrpc::{Notification, RequestId};
 use sterna_protocol::legacy::{Cancelled, CancelledNotificationParams};
-use sterna_protocol::methods::Notification as _;
+use sterna_protocol::methods::NotificationMethod as _;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 

@@ -10,7 +10,7 @@ use sterna_protocol::legacy::{
     ToolListChanged,
 };
 use sterna_protocol::logging::{LoggingLevel, LoggingMessageNotificationParams};
-use sterna_protocol::methods::Notification as _;
+use sterna_protocol::methods::NotificationMethod as _;
 use sterna_protocol::resource::ResourceUpdatedNotificationParams;
 use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, broadcast};

@@ -9,7 +9,7 @@ use sterna_protocol::implementation::Implementation;
 use sterna_protocol::jsonrpc::{Notification, Request, Untagged};
 use sterna_protocol::legacy::{self, InitializeRequestParams, InitializeResult, RootsCapability};
 use sterna_protocol::logging::LoggingLevel;
-use sterna_protocol::methods::{Notification as _, Request as _};
+use sterna_protocol::methods::{NotificationMethod as _, RequestMethod as _};
 use sterna_protocol::version::ProtocolVersion;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;

@@ -12,7 +12,7 @@ use sterna_protocol::jsonrpc::{
 use sterna_protocol::legacy::{
     Cancelled, CancelledNotificationParams, ElicitRequestParams, ServerRequest,
 };
-use sterna_protocol::methods::Notification as _;
+use sterna_protocol::methods::NotificationMethod as _;
 use sterna_protocol::result::EmptyResult;
 
 use super::broadcast::Broadcast;

@@ -8,7 +8,7 @@ use sterna_protocol::legacy::{
     ResourceRequestParams, SetLevel, SetLevelRequestParams, Unsubscribe,
 };
 use sterna_protocol::logging::LoggingLevel;
-use sterna_protocol::methods::Request as _;
+use sterna_protocol::methods::RequestMethod as _;
 use sterna_protocol::result::EmptyResult;
 
 use super::broadcast::Logger;

@@ -4,7 +4,7 @@ use http::HeaderMap;
 use serde::Serialize;
 use sterna_protocol::input::InputResponses;
 use sterna_protocol::jsonrpc::{Answer, Request};
-use sterna_protocol::methods::Request as _;
+use sterna_protocol::methods::RequestMethod as _;
 use sterna_protocol::result::{Complete, EmptyResult};
 use sterna_protocol::tasks::{
     CancelTask, DetailedTask, GetTask, GetTaskResult, TaskRequestParams, UpdateTask,

@@ -9,7 +9,7 @@ use sterna_protocol::json::{JsonObject, RawJson, RawObject};
 use sterna_protocol::jsonrpc::{Request, Untagged};
 use sterna_protocol::legacy::{self, CancelTask, GetTask, GetTaskPayload, TaskResult};
 use sterna_protocol::meta::RelatedTaskMetadata;
-use sterna_protocol::methods::Request as _;
+use sterna_protocol::methods::RequestMethod as _;
 use sterna_protocol::result::{EmptyResult, Outcome};
 use sterna_protocol::sep2322::InputResponse;
 use sterna_protocol::tasks::{DetailedTask, Task, TaskState, TaskStatus};

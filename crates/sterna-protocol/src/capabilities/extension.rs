@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use crate::meta::{InvalidMetaKey, MetaKey};
+use crate::meta_key::{InvalidMetaKey, MetaKey};
 
 /// The name of an extension: a `_meta` key with a prefix (VER-B1).
 ///

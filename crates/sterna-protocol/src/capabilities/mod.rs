@@ -2,7 +2,7 @@
 
 mod client;
 mod extension;
-mod required;
+mod missing;
 mod server;
 
 pub use client::{ClientCapabilities, ElicitationCapability, SamplingCapability};

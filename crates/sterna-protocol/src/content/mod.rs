@@ -1,10 +1,9 @@
 //! Content: what tools, prompts and models say.
 
-mod annotations;
 mod blocks;
 mod resource;
 
-pub use annotations::{Annotations, Role};
+pub use crate::annotations::{Annotations, Role};
 pub use blocks::{AudioContent, ImageContent, TextContent};
 pub use resource::{EmbeddedResource, ResourceLink};
 

@@ -9,14 +9,11 @@ mod request;
 mod requests;
 mod required;
 mod response;
-mod responses;
-mod state;
 
+pub use crate::retry::{InputResponseError, InputResponses, RequestState};
 pub use request::{
     CreateMessageRequest, ElicitRequest, InputRequest, InputRequestError, ListRootsRequest,
 };
 pub use requests::{InputRequests, InputRequestsError};
 pub use required::{InputRequired, InputRequiredError};
 pub use response::InputResponse;
-pub use responses::{InputResponseError, InputResponses};
-pub use state::RequestState;

@@ -1,6 +1,7 @@
 use serde::de::{self, Deserialize, Deserializer};
 use thiserror::Error;
 
+use crate::capabilities::{ClientCapabilities, ElicitationCapability, SamplingCapability};
 use crate::elicitation::ElicitRequestParams;
 use crate::json::{JsonObject, RawJson, Tagged, read_tagged};
 use crate::roots::ListRootsRequestParams;
@@ -93,6 +94,48 @@ impl Tagged for InputRequest {
 impl<'de> Deserialize<'de> for InputRequest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         read_tagged(deserializer)
+    }
+}
+
+impl InputRequest {
+    /// What a client must have declared before it may be asked this.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sterna_protocol::capabilities::ClientCapabilities;
+    /// use sterna_protocol::input::InputRequest;
+    ///
+    /// let question: InputRequest = serde_json::from_str(
+    ///     r#"{"method":"elicitation/create","params":{"mode":"url","message":"Log in","url":"https://a.example"}}"#,
+    /// )?;
+    /// let declared: ClientCapabilities = serde_json::from_str(r#"{"elicitation":{}}"#)?;
+    ///
+    /// let missing = declared.missing(&question.required_capabilities()).unwrap();
+    /// assert_eq!(serde_json::to_string(&missing)?, r#"{"elicitation":{"url":{}}}"#);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn required_capabilities(&self) -> ClientCapabilities {
+        let mut required = ClientCapabilities::default();
+        match self {
+            Self::Elicit(request) => {
+                required.elicitation = Some(match request.params {
+                    ElicitRequestParams::Form(_) => ElicitationCapability::form(),
+                    ElicitRequestParams::Url(_) => ElicitationCapability::url(),
+                });
+            }
+            Self::CreateMessage(request) => {
+                let params = &request.params;
+                let tools = params.tools.is_some() || params.tool_choice.is_some();
+                required.sampling = Some(if tools {
+                    SamplingCapability::with_tools()
+                } else {
+                    SamplingCapability::default()
+                });
+            }
+            Self::ListRoots(_) => required.roots = Some(JsonObject::new()),
+        }
+        required
     }
 }
 

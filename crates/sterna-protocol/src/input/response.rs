@@ -1,5 +1,6 @@
 use super::{InputRequest, InputResponseError, InputResponses};
 use crate::elicitation::ElicitResult;
+use crate::json::RawJson;
 use crate::roots::ListRootsResult;
 use crate::sampling::CreateMessageResult;
 
@@ -40,5 +41,27 @@ impl InputRequest {
             Self::Elicit(_) => responses.decode(key)?.map(InputResponse::Elicit),
             Self::ListRoots(_) => responses.decode(key)?.map(InputResponse::ListRoots),
         })
+    }
+}
+
+impl InputResponses {
+    /// Answers the question `key`.
+    ///
+    /// # Panics
+    ///
+    /// Never: every answer has a JSON form.
+    pub fn insert(&mut self, key: impl Into<String>, response: impl Into<InputResponse>) {
+        let json = RawJson::of(&response.into()).expect("wire structs have string keys only");
+        self.insert_raw(key.into(), json);
+    }
+}
+
+impl<K: Into<String>, R: Into<InputResponse>> FromIterator<(K, R)> for InputResponses {
+    fn from_iter<I: IntoIterator<Item = (K, R)>>(answers: I) -> Self {
+        let mut responses = Self::new();
+        for (key, response) in answers {
+            responses.insert(key, response);
+        }
+        responses
     }
 }

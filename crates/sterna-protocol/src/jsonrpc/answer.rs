@@ -9,7 +9,7 @@ use serde::de::{
 };
 use serde_json::value::RawValue;
 
-use super::body::Members;
+use super::body::MapBody;
 use super::dispatch::{Dispatch, object};
 use crate::json::Key;
 
@@ -126,7 +126,7 @@ impl<'de, F: Dispatch<'de>> Visitor<'de> for ByResultType<F> {
             result_type,
             value: Pending::None,
         };
-        F::decode(tag, Members(whole))
+        F::decode(tag, MapBody(whole))
     }
 }
 

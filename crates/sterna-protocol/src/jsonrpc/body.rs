@@ -42,9 +42,9 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Object<D> {
 }
 
 /// An object of which some members may have been read already.
-pub(super) struct Members<M>(pub(super) M);
+pub(super) struct MapBody<M>(pub(super) M);
 
-impl<'de, M: MapAccess<'de>> Deserializer<'de> for Members<M> {
+impl<'de, M: MapAccess<'de>> Deserializer<'de> for MapBody<M> {
     type Error = M::Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, M::Error> {

@@ -90,11 +90,11 @@ impl<R: Serialize, N: Serialize, A: Serialize> Message<'_, R, N, A> {
 
 fn write(
     buffer: &mut Vec<u8>,
-    members: impl FnOnce(&mut Members<'_>) -> serde_json::Result<()>,
+    members: impl FnOnce(&mut EnvelopeWriter<'_>) -> serde_json::Result<()>,
 ) -> serde_json::Result<()> {
     let start = buffer.len();
     buffer.extend_from_slice(br#"{"jsonrpc":"2.0""#);
-    let written = members(&mut Members(buffer));
+    let written = members(&mut EnvelopeWriter(buffer));
     match written {
         Ok(()) => buffer.push(b'}'),
         Err(_) => buffer.truncate(start),
@@ -103,9 +103,9 @@ fn write(
 }
 
 /// An envelope that is being written.
-struct Members<'a>(&'a mut Vec<u8>);
+struct EnvelopeWriter<'a>(&'a mut Vec<u8>);
 
-impl Members<'_> {
+impl EnvelopeWriter<'_> {
     fn add(&mut self, name: &str, value: &impl Serialize) -> serde_json::Result<()> {
         for part in [",\"", name, "\":"] {
             self.0.extend_from_slice(part.as_bytes());

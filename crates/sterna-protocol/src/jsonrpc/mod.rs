@@ -6,6 +6,8 @@
 //! such as [`ClientRequest`](crate::methods::ClientRequest). A refusal is a
 //! [`DecodeError`] that knows which request to answer and with what.
 
+#[macro_use]
+pub(crate) mod method;
 mod answer;
 mod body;
 mod decode;

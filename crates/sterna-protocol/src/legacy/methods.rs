@@ -95,7 +95,7 @@ notifications! {
 family! {
     /// What a client asks a server.
     #[expect(clippy::large_enum_variant, reason = "taken apart as soon as it is read")]
-    ClientRequest, ClientMethod: Request {
+    ClientRequest, ClientMethod: RequestMethod {
         CallTool, CancelTask, CompleteArgument, GetPrompt, GetTask, GetTaskPayload, Initialize,
         ListPrompts, ListResourceTemplates, ListResources, ListTasks, ListTools, Ping,
         ReadResource, SetLevel, Subscribe, Unsubscribe,
@@ -104,21 +104,21 @@ family! {
 
 family! {
     /// What a client tells a server.
-    ClientNotification, ClientNotificationMethod: Notification {
+    ClientNotification, ClientNotificationMethod: NotificationMethod {
         Cancelled, Initialized, Progress, RootsListChanged, TaskStatusChanged,
     }
 }
 
 family! {
     /// What a server asks a client while it works on a request.
-    ServerRequest, ServerMethod: Request {
+    ServerRequest, ServerMethod: RequestMethod {
         CancelTask, CreateMessage, Elicit, GetTask, GetTaskPayload, ListRoots, ListTasks, Ping,
     }
 }
 
 family! {
     /// What a server tells a client.
-    ServerNotification, ServerNotificationMethod: Notification {
+    ServerNotification, ServerNotificationMethod: NotificationMethod {
         Cancelled, ElicitationComplete, LoggingMessage, Progress, PromptListChanged,
         ResourceListChanged, ResourceUpdated, TaskStatusChanged, ToolListChanged,
     }

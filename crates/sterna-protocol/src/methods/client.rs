@@ -43,7 +43,7 @@ requests! {
 
 family! {
     /// What a client asks a server.
-    ClientRequest, ClientMethod: Request {
+    ClientRequest, ClientMethod: RequestMethod {
         CallTool, CompleteArgument, Discover, GetPrompt, ListPrompts, ListResourceTemplates,
         ListResources, ListTools, ReadResource, SubscriptionsListen,
     }
@@ -51,5 +51,5 @@ family! {
 
 family! {
     /// What a client tells a server.
-    ClientNotification, ClientNotificationMethod: Notification { Cancelled }
+    ClientNotification, ClientNotificationMethod: NotificationMethod { Cancelled }
 }

@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use sterna_protocol::jsonrpc::Message;
-//! use sterna_protocol::methods::{CallTool, ClientNotification, ClientRequest, Request};
+//! use sterna_protocol::methods::{CallTool, ClientNotification, ClientRequest, RequestMethod};
 //!
 //! type FromClient<'a> = Message<'a, ClientRequest, ClientNotification>;
 //!
@@ -26,10 +26,7 @@
 //! # Ok::<(), sterna_protocol::jsonrpc::DecodeError>(())
 //! ```
 
-#[macro_use]
-mod family;
 mod client;
-mod or;
 mod server;
 
 pub use client::{
@@ -37,44 +34,9 @@ pub use client::{
     CompleteArgument, Discover, GetPrompt, ListPrompts, ListResourceTemplates, ListResources,
     ListTools, ReadResource, SubscriptionsListen,
 };
-pub use or::Or;
 pub use server::{
     Cancelled, LoggingMessage, Progress, PromptListChanged, ResourceListChanged, ResourceUpdated,
     ServerNotification, ServerNotificationMethod, SubscriptionsAcknowledged, ToolListChanged,
 };
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
-use crate::jsonrpc::Answer;
-
-/// A method that is answered.
-///
-/// # Examples
-///
-/// ```
-/// use sterna_protocol::jsonrpc;
-/// use sterna_protocol::methods::Request;
-///
-/// fn encode<M: Request>(id: i64, params: &M::Params) -> serde_json::Result<Vec<u8>> {
-///     let mut body = Vec::new();
-///     jsonrpc::Request::new(id.into(), M::METHOD, params).encode(&mut body)?;
-///     Ok(body)
-/// }
-/// ```
-pub trait Request {
-    /// Its name on the wire.
-    const METHOD: &'static str;
-    /// What it is called with.
-    type Params: Serialize + DeserializeOwned;
-    /// What it is answered with.
-    type Result: for<'de> Answer<'de>;
-}
-
-/// A method that is not answered.
-pub trait Notification {
-    /// Its name on the wire.
-    const METHOD: &'static str;
-    /// What it tells.
-    type Params: Serialize + DeserializeOwned;
-}
+pub use crate::jsonrpc::method::{NotificationMethod, Or, RequestMethod};

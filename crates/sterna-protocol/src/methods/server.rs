@@ -27,7 +27,7 @@ notifications! {
 
 family! {
     /// What a server tells a client.
-    ServerNotification, ServerNotificationMethod: Notification {
+    ServerNotification, ServerNotificationMethod: NotificationMethod {
         Cancelled, LoggingMessage, Progress, PromptListChanged, ResourceListChanged,
         ResourceUpdated, SubscriptionsAcknowledged, ToolListChanged,
     }

@@ -9,7 +9,7 @@ pub use requests::{
     ReadResourceResult, ResourceUpdatedNotificationParams,
 };
 
-use crate::content::Annotations;
+use crate::annotations::Annotations;
 use crate::implementation::Icon;
 use crate::json::JsonObject;
 

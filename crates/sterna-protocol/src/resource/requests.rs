@@ -1,8 +1,8 @@
 use super::{Resource, ResourceContents, ResourceTemplate};
 use crate::caching::{CacheScope, TtlMs};
-use crate::input::{InputResponses, RequestState};
 use crate::json::JsonObject;
 use crate::meta::{NotificationMeta, RequestMeta, ResultMeta};
+use crate::retry::{InputResponses, RequestState};
 
 /// The result of `resources/list`.
 #[derive(Clone, Debug, PartialEq)]

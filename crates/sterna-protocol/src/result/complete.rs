@@ -48,10 +48,10 @@ pub(super) fn write_complete<T: Serialize, S: Serializer>(
     // BASE-S3: every result says what it is.
     #[derive(serde::Serialize)]
     #[serde(tag = "resultType", rename_all = "lowercase")]
-    enum Tagged<'a, T> {
+    enum WithResultType<'a, T> {
         Complete(&'a T),
     }
-    Tagged::Complete(result).serialize(serializer)
+    WithResultType::Complete(result).serialize(serializer)
 }
 
 /// Reads a result whose `resultType` has been looked at and is not for `T`.

@@ -44,7 +44,7 @@ where
     /// Every [`OutcomeError`] means that the server is broken or hostile; a
     /// retry will not help.
     pub fn decode(json: &str) -> Result<Self, OutcomeError> {
-        let head: Head = serde_json::from_str(json)?;
+        let head: ResultTypeMember = serde_json::from_str(json)?;
         let name = head.result_type.as_str();
         let body = &mut serde_json::Deserializer::from_str(json);
         match <Self as Dispatch<'_>>::find(name) {
@@ -61,7 +61,7 @@ where
 
 /// The one member that decides.
 #[derive(serde::Deserialize)]
-struct Head {
+struct ResultTypeMember {
     #[serde(rename = "resultType", default = "complete")]
     result_type: String,
 }

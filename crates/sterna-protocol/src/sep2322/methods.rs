@@ -22,5 +22,5 @@ family! {
     /// Requests about tasks that neither 2026-07-28 nor the tasks extension has.
     ///
     /// A server decodes them beside those two, see [`Or`](crate::methods::Or).
-    ClientRequest, ClientMethod: Request { GetTaskPayload, InputResponse }
+    ClientRequest, ClientMethod: RequestMethod { GetTaskPayload, InputResponse }
 }

@@ -3,5 +3,5 @@
 mod read;
 mod write;
 
-pub use read::{Event, EventTooLong, Reader};
+pub use read::{Event, EventReader, EventTooLong};
 pub use write::{Frame, NotOneLine, write_keep_alive};

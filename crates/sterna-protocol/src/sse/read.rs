@@ -12,9 +12,9 @@ use thiserror::Error;
 /// # Examples
 ///
 /// ```
-/// use sterna_protocol::sse::Reader;
+/// use sterna_protocol::sse::EventReader;
 ///
-/// let mut reader = Reader::new(1024);
+/// let mut reader = EventReader::new(1024);
 /// let mut chunk = &b"data: {\"a\":1}\n\nda"[..];
 /// let event = reader.read(&mut chunk)?.expect("a blank line ends an event");
 /// assert_eq!(event.data, br#"{"a":1}"#);
@@ -22,7 +22,7 @@ use thiserror::Error;
 /// # Ok::<(), sterna_protocol::sse::EventTooLong>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Reader {
+pub struct EventReader {
     max_event: usize,
     /// The line that is not finished.
     line: Vec<u8>,
@@ -38,7 +38,7 @@ pub struct Reader {
     failed: bool,
 }
 
-impl Reader {
+impl EventReader {
     /// A reader that gives up on a stream when it would have to hold more than
     /// `max_event` bytes for one event, the names of its fields included.
     pub fn new(max_event: usize) -> Self {

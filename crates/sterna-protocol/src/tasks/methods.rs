@@ -19,10 +19,10 @@ notifications! {
 
 family! {
     /// What a client asks a server about its tasks.
-    ClientRequest, ClientMethod: Request { CancelTask, GetTask, UpdateTask }
+    ClientRequest, ClientMethod: RequestMethod { CancelTask, GetTask, UpdateTask }
 }
 
 family! {
     /// What a server tells a client about tasks it subscribed to.
-    ServerNotification, ServerNotificationMethod: Notification { TaskStatusChanged }
+    ServerNotification, ServerNotificationMethod: NotificationMethod { TaskStatusChanged }
 }

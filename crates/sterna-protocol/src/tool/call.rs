@@ -1,7 +1,7 @@
 use crate::content::ContentBlock;
-use crate::input::{InputResponses, RequestState};
 use crate::json::{JsonObject, RawJson, RawObject};
 use crate::meta::{RequestMeta, ResultMeta};
+use crate::retry::{InputResponses, RequestState};
 
 /// The parameters of `tools/call`.
 ///

@@ -53,7 +53,7 @@ impl TryFrom<RawObject> for ObjectSchema {
 
     fn try_from(schema: RawObject) -> Result<Self, NotAnObjectSchema> {
         match schema.decode() {
-            Ok(Root { kind }) if kind == "object" => Ok(Self(schema)),
+            Ok(SchemaRoot { kind }) if kind == "object" => Ok(Self(schema)),
             _ => Err(NotAnObjectSchema),
         }
     }
@@ -80,7 +80,7 @@ impl<'de> Deserialize<'de> for ObjectSchema {
 }
 
 #[derive(serde::Deserialize)]
-struct Root {
+struct SchemaRoot {
     #[serde(rename = "type")]
     kind: String,
 }

@@ -4,13 +4,13 @@ use proptest::prelude::{any, prop_assert_eq, proptest};
 use proptest::sample::{Index, select};
 use serde_json::value::RawValue;
 use sterna_protocol::jsonrpc::Notification;
-use sterna_protocol::lines::{Reader, write};
+use sterna_protocol::lines::{LineReader, write};
 
 const CAP: usize = 8;
 
 /// Everything that a stream yields when it arrives in these pieces.
 fn read<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
-    let mut reader = Reader::new(CAP);
+    let mut reader = LineReader::new(CAP);
     let mut seen = Vec::new();
     for mut chunk in chunks {
         loop {

@@ -2,12 +2,12 @@ use expect_test::{Expect, expect};
 use proptest::collection::vec;
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 use proptest::sample::{Index, select};
-use sterna_protocol::sse::{Event, Frame, Reader, write_keep_alive};
+use sterna_protocol::sse::{Event, EventReader, Frame, write_keep_alive};
 
 const CAP: usize = 40;
 
 /// Everything that a stream yields when it arrives in these pieces.
-fn read<'a>(reader: &mut Reader, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+fn read<'a>(reader: &mut EventReader, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
     let mut seen = Vec::new();
     for mut chunk in chunks {
         loop {
@@ -34,8 +34,8 @@ fn read<'a>(reader: &mut Reader, chunks: impl IntoIterator<Item = &'a [u8]>) -> 
 #[track_caller]
 fn check(stream: impl AsRef<[u8]>, expected: Expect) {
     let stream = stream.as_ref();
-    let whole = read(&mut Reader::new(CAP), [stream]);
-    let single = read(&mut Reader::new(CAP), stream.chunks(1));
+    let whole = read(&mut EventReader::new(CAP), [stream]);
+    let single = read(&mut EventReader::new(CAP), stream.chunks(1));
     assert_eq!(whole, single);
     expected.assert_eq(&whole.join("\n"));
 }
@@ -298,7 +298,7 @@ fn an_event_is_held_up_to_the_cap() {
 
 #[test]
 fn a_stream_that_went_over_the_cap_stays_lost() {
-    let mut reader = Reader::new(4);
+    let mut reader = EventReader::new(4);
     assert!(reader.read(&mut &b"data: long\n\n"[..]).is_err());
     assert!(reader.read(&mut &b"\n\n"[..]).is_err());
 }
@@ -311,7 +311,7 @@ fn every_way_to_cut_a_stream_gives_the_same() {
         "event:e\ndata\r\r",
     ] {
         let stream = stream.as_bytes();
-        let whole = read(&mut Reader::new(CAP), [stream]);
+        let whole = read(&mut EventReader::new(CAP), [stream]);
         for cuts in 0..1_u32 << (stream.len() - 1) {
             let mut chunks = Vec::new();
             let mut start = 0;
@@ -321,7 +321,7 @@ fn every_way_to_cut_a_stream_gives_the_same() {
                     start = end;
                 }
             }
-            assert_eq!(read(&mut Reader::new(CAP), chunks), whole, "{cuts:b}");
+            assert_eq!(read(&mut EventReader::new(CAP), chunks), whole, "{cuts:b}");
         }
     }
 }
@@ -407,15 +407,15 @@ proptest! {
         places.extend([0, stream.len()]);
         places.sort_unstable();
         let chunks = places.windows(2).map(|ends| &stream[ends[0]..ends[1]]);
-        let whole = read(&mut Reader::new(CAP), [&stream[..]]);
-        prop_assert_eq!(read(&mut Reader::new(CAP), chunks), whole);
+        let whole = read(&mut EventReader::new(CAP), [&stream[..]]);
+        prop_assert_eq!(read(&mut EventReader::new(CAP), chunks), whole);
     }
 
     #[test]
     fn what_is_written_is_read(data in any::<String>(), id in "[^\r\n\0]*") {
         let frame = Frame::new().with_id(&id).unwrap();
         let stream = written(frame, data.as_bytes());
-        let mut reader = Reader::new(stream.len());
+        let mut reader = EventReader::new(stream.len());
         let mut chunk = &stream[..];
         let event = reader.read(&mut chunk).unwrap().unwrap();
         prop_assert!(chunk.is_empty());

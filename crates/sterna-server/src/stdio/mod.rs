@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use crate::current::Current;
 use connection::Connection;
 pub(crate) use standard::{Input, write_standard};
-use sterna_protocol::lines::Reader;
+use sterna_protocol::lines::LineReader;
 
 /// Serves one client until `reader` ends or the server is shut down, then
 /// drains. `write` writes all lines that come, to their end.
@@ -65,7 +65,7 @@ async fn read(
     max_line: usize,
     connection: &mut Connection,
 ) -> io::Result<()> {
-    let mut lines = Reader::new(max_line);
+    let mut lines = LineReader::new(max_line);
     let mut buffer = vec![0; CHUNK];
     loop {
         let length = tokio::select! {

@@ -16,7 +16,7 @@ use crate::error::{Error, Fault};
 /// A message per event.
 pub(super) struct Events {
     response: Response,
-    reader: sse::Reader,
+    reader: sse::EventReader,
     chunk: Bytes,
     max_message: usize,
     resume: Option<StreamResumption>,
@@ -44,7 +44,7 @@ impl StreamResumption {
     }
 
     /// Remembers where the stream is.
-    fn note(&mut self, reader: &sse::Reader) {
+    fn note(&mut self, reader: &sse::EventReader) {
         if let Some(id) = reader.last_event_id() {
             self.last_event_id = HeaderValue::from_str(id).ok();
         }
@@ -83,7 +83,7 @@ impl Events {
     ) -> Self {
         Self {
             response,
-            reader: sse::Reader::new(max_message),
+            reader: sse::EventReader::new(max_message),
             chunk: Bytes::new(),
             max_message,
             resume,
@@ -104,7 +104,7 @@ impl Events {
         match (rest, broken) {
             (Some(response), _) => {
                 self.response = response;
-                self.reader = sse::Reader::new(self.max_message);
+                self.reader = sse::EventReader::new(self.max_message);
                 Ok(Some(Bytes::new()))
             }
             (None, Some(broken)) => Err(broken.into()),

@@ -117,7 +117,7 @@ async fn read(
     max_message: usize,
 ) {
     let _closing = Closing(pending.clone());
-    let mut lines = lines::Reader::new(max_message);
+    let mut lines = lines::LineReader::new(max_message);
     let mut buffer = vec![0; 16 * 1024];
     loop {
         let read = match reader.read(&mut buffer).await {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use sterna_protocol::cancellation::CancelledNotificationParams;
 use sterna_protocol::jsonrpc::{Message, Notification, RequestId};
 use sterna_protocol::lines;
-use sterna_protocol::methods::{self, Notification as _};
+use sterna_protocol::methods::{self, NotificationMethod as _};
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::Source;

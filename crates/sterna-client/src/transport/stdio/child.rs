@@ -177,7 +177,7 @@ async fn forward(mut stderr: impl AsyncRead + Unpin, sink: LineSink, last_lines:
         last_lines.push(&line);
         sink(&line);
     };
-    let mut reader = lines::Reader::new(LONGEST_LINE);
+    let mut reader = lines::LineReader::new(LONGEST_LINE);
     let mut buffer = vec![0; 4096];
     while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
         let mut chunk = &buffer[..read];

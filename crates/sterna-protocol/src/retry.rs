@@ -1,8 +1,14 @@
+//! Members of a retry: the client's answers and the server's state.
+//!
+//! Public as part of [`input`](crate::input); here, below the requests that
+//! carry them.
+
+use std::fmt;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::InputResponse;
 use crate::json::{JsonObject, RawJson};
 
 /// A client's answers, each under the key of its question.
@@ -62,14 +68,9 @@ impl InputResponses {
         self.0.get(key)
     }
 
-    /// Answers the question `key`.
-    ///
-    /// # Panics
-    ///
-    /// Never: every answer has a JSON form.
-    pub fn insert(&mut self, key: impl Into<String>, response: impl Into<InputResponse>) {
-        let json = RawJson::of(&response.into()).expect("wire structs have string keys only");
-        self.0.insert(key, json);
+    /// Stores `response` as the answer to the question `key`.
+    pub(crate) fn insert_raw(&mut self, key: String, response: RawJson) {
+        self.0.insert(key, response);
     }
 
     /// The answers as they came, in the order of their keys.
@@ -85,16 +86,6 @@ impl InputResponses {
     /// How many answers there are.
     pub fn len(&self) -> usize {
         self.0.len()
-    }
-}
-
-impl<K: Into<String>, R: Into<InputResponse>> FromIterator<(K, R)> for InputResponses {
-    fn from_iter<I: IntoIterator<Item = (K, R)>>(answers: I) -> Self {
-        let mut responses = Self::new();
-        for (key, response) in answers {
-            responses.insert(key, response);
-        }
-        responses
     }
 }
 
@@ -124,5 +115,54 @@ impl InputResponseError {
         match self {
             Self::Malformed { key, .. } | Self::NotAnObject { key } => key,
         }
+    }
+}
+
+/// What a server wants to be reminded of, in words only it understands.
+///
+/// A client hands it back byte for byte and may not look inside. `Debug` shows
+/// its length only, so it stays out of logs.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RequestState(String);
+
+impl RequestState {
+    /// Takes `state` as it is.
+    pub fn new(state: impl Into<String>) -> Self {
+        Self(state.into())
+    }
+
+    /// The text, for the server that wrote it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// How many bytes it takes on the wire, before JSON escapes.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether the text is empty, which is a state like any other.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Debug for RequestState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RequestState({} bytes)", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_shows_the_length_only() {
+        assert_eq!(
+            format!("{:?}", RequestState::new("secret")),
+            "RequestState(6 bytes)"
+        );
     }
 }

@@ -1,3 +1,5 @@
+//! Annotations of content and resources, and the roles of a conversation.
+
 use crate::json::{JsonObject, Number, OtherName};
 
 /// Hints about whom content is for and how much it matters.

@@ -1,51 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::{ClientCapabilities, ElicitationCapability, SamplingCapability};
-use crate::elicitation::ElicitRequestParams;
-use crate::input::InputRequest;
 use crate::json::JsonObject;
-
-impl InputRequest {
-    /// What a client must have declared before it may be asked this.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use sterna_protocol::capabilities::ClientCapabilities;
-    /// use sterna_protocol::input::InputRequest;
-    ///
-    /// let question: InputRequest = serde_json::from_str(
-    ///     r#"{"method":"elicitation/create","params":{"mode":"url","message":"Log in","url":"https://a.example"}}"#,
-    /// )?;
-    /// let declared: ClientCapabilities = serde_json::from_str(r#"{"elicitation":{}}"#)?;
-    ///
-    /// let missing = declared.missing(&question.required_capabilities()).unwrap();
-    /// assert_eq!(serde_json::to_string(&missing)?, r#"{"elicitation":{"url":{}}}"#);
-    /// # Ok::<(), serde_json::Error>(())
-    /// ```
-    pub fn required_capabilities(&self) -> ClientCapabilities {
-        let mut required = ClientCapabilities::default();
-        match self {
-            Self::Elicit(request) => {
-                required.elicitation = Some(match request.params {
-                    ElicitRequestParams::Form(_) => ElicitationCapability::form(),
-                    ElicitRequestParams::Url(_) => ElicitationCapability::url(),
-                });
-            }
-            Self::CreateMessage(request) => {
-                let params = &request.params;
-                let tools = params.tools.is_some() || params.tool_choice.is_some();
-                required.sampling = Some(if tools {
-                    SamplingCapability::with_tools()
-                } else {
-                    SamplingCapability::default()
-                });
-            }
-            Self::ListRoots(_) => required.roots = Some(JsonObject::new()),
-        }
-        required
-    }
-}
 
 impl ClientCapabilities {
     /// The part of `required` that is not declared here; `None` if all of it is.

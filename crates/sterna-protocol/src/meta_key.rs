@@ -1,3 +1,5 @@
+//! Keys of `_meta` objects.
+
 use thiserror::Error;
 
 /// A key of a `_meta` object: a name, perhaps behind a prefix (BASE-B21).

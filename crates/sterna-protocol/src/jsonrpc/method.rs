@@ -1,3 +1,84 @@
+//! Methods: their names, parameters and results, and the families that a
+//! message is decoded into.
+//!
+//! Public as part of [`methods`](crate::methods); here, below the modules that
+//! declare methods.
+
+use serde::de::{DeserializeOwned, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
+use super::{Answer, Dispatch};
+
+/// A method that is answered.
+///
+/// # Examples
+///
+/// ```
+/// use sterna_protocol::jsonrpc;
+/// use sterna_protocol::methods::RequestMethod;
+///
+/// fn encode<M: RequestMethod>(id: i64, params: &M::Params) -> serde_json::Result<Vec<u8>> {
+///     let mut body = Vec::new();
+///     jsonrpc::Request::new(id.into(), M::METHOD, params).encode(&mut body)?;
+///     Ok(body)
+/// }
+/// ```
+pub trait RequestMethod {
+    /// Its name on the wire.
+    const METHOD: &'static str;
+    /// What it is called with.
+    type Params: Serialize + DeserializeOwned;
+    /// What it is answered with.
+    type Result: for<'de> Answer<'de>;
+}
+
+/// A method that is not answered.
+pub trait NotificationMethod {
+    /// Its name on the wire.
+    const METHOD: &'static str;
+    /// What it tells.
+    type Params: Serialize + DeserializeOwned;
+}
+
+/// Two families side by side, such as the core protocol and an extension.
+///
+/// A method that both have belongs to the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "one or the other")]
+pub enum Or<A, B> {
+    /// Of the first family.
+    First(A),
+    /// Of the second family.
+    Second(B),
+}
+
+impl<'de, A: Dispatch<'de>, B: Dispatch<'de>> Dispatch<'de> for Or<A, B> {
+    type Tag = Or<A::Tag, B::Tag>;
+
+    fn find(name: &str) -> Option<Self::Tag> {
+        match A::find(name) {
+            Some(tag) => Some(Or::First(tag)),
+            None => B::find(name).map(Or::Second),
+        }
+    }
+
+    fn decode<D: Deserializer<'de>>(tag: Self::Tag, body: D) -> Result<Self, D::Error> {
+        match tag {
+            Or::First(tag) => A::decode(tag, body).map(Self::First),
+            Or::Second(tag) => B::decode(tag, body).map(Self::Second),
+        }
+    }
+}
+
+impl<A: Serialize, B: Serialize> Serialize for Or<A, B> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::First(first) => first.serialize(serializer),
+            Self::Second(second) => second.serialize(serializer),
+        }
+    }
+}
+
 /// Declares methods that are answered: for each a type, never built, that ties
 /// its name to its parameters and its result.
 ///
@@ -16,7 +97,7 @@ macro_rules! requests {
             #[non_exhaustive]
             pub enum $method {}
 
-            impl $crate::methods::Request for $method {
+            impl $crate::jsonrpc::method::RequestMethod for $method {
                 const METHOD: &'static str = $name;
                 type Params = $params;
                 type Result = $result;
@@ -35,7 +116,7 @@ macro_rules! notifications {
             #[non_exhaustive]
             pub enum $method {}
 
-            impl $crate::methods::Notification for $method {
+            impl $crate::jsonrpc::method::NotificationMethod for $method {
                 const METHOD: &'static str = $name;
                 type Params = $params;
             }
@@ -49,7 +130,7 @@ macro_rules! notifications {
 /// ```text
 /// family! {
 ///     /// What a client asks a server.
-///     ClientRequest, ClientMethod: Request { CallTool, ListTools }
+///     ClientRequest, ClientMethod: RequestMethod { CallTool, ListTools }
 /// }
 /// ```
 macro_rules! family {
@@ -60,7 +141,7 @@ macro_rules! family {
         pub enum $family {
             $(
                 #[doc = concat!("The parameters of [`", stringify!($method), "`](enum@", stringify!($method), ").")]
-                $method(<$method as $crate::methods::$kind>::Params),
+                $method(<$method as $crate::jsonrpc::method::$kind>::Params),
             )+
         }
 
@@ -97,7 +178,7 @@ macro_rules! dispatch {
             /// The name on the wire.
             pub fn as_str(self) -> &'static str {
                 match self {
-                    $(Self::$method => <$method as $crate::methods::$kind>::METHOD,)+
+                    $(Self::$method => <$method as $crate::jsonrpc::method::$kind>::METHOD,)+
                 }
             }
         }
@@ -124,7 +205,7 @@ macro_rules! dispatch {
 
             fn find(name: &str) -> Option<$methods> {
                 match name {
-                    $(<$method as $crate::methods::$kind>::METHOD => Some($methods::$method),)+
+                    $(<$method as $crate::jsonrpc::method::$kind>::METHOD => Some($methods::$method),)+
                     _ => None,
                 }
             }
