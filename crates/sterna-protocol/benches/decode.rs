@@ -1,7 +1,7 @@
-//! What it costs to read a `tools/call` of about 500 bytes.
+//! Benchmark: decoding a `tools/call` of about 500 bytes.
 //!
-//! `one_pass` has to stay below 1.3 times `flat_struct`, which is the plainest
-//! thing that `serde_json` can do. The others are there to compare.
+//! `one_pass` must stay below 1.3 times `flat_struct`, the simplest decoding
+//! that `serde_json` offers. The others are for comparison.
 
 use divan::{Bencher, Divan, black_box};
 use serde::de::IgnoredAny;
@@ -12,13 +12,13 @@ use sterna_protocol::jsonrpc::Message;
 use sterna_protocol::methods::{ClientNotification, ClientRequest};
 
 fn main() {
-    // What is compared must keep the same.
+    // Both decoders must keep the same members.
     let flat: Flat = serde_json::from_slice(CALL).expect("it is written for this");
     let kept = serde_json::to_string(&flat).expect("it has string keys only");
     assert_eq!(kept.as_bytes(), CALL);
     assert!(matches!(FromClient::decode(CALL), Ok(Message::Request(_))));
 
-    // Long enough samples that the clock's own step does not show.
+    // Samples must be long compared with the resolution of the clock.
     Divan::from_args().sample_size(200).sample_count(500).main();
 }
 
@@ -44,11 +44,11 @@ fn value(bencher: Bencher<'_, '_>) {
     bencher.bench(|| serde_json::from_slice::<Value>(black_box(CALL)));
 }
 
-/// A message as a server reads it.
+/// Message as a server decodes it.
 type FromClient<'a> = Message<'a, ClientRequest, ClientNotification, IgnoredAny>;
 
-/// What somebody would write who knew that only `tools/call` ever comes, and
-/// only with these members.
+/// Struct for this one `tools/call` only, without unknown members or other
+/// methods.
 #[derive(Serialize, Deserialize)]
 struct Flat {
     jsonrpc: String,

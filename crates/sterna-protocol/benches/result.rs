@@ -1,7 +1,7 @@
-//! What it costs to write and to read the result of a `tools/call`.
+//! Benchmark: encoding and decoding the result of a `tools/call`.
 //!
-//! `derived` is what serde's own macros make of the same types, without the
-//! members and names that they do not know.
+//! `derived` uses serde's derives for the same types, without unknown members
+//! and names.
 
 use divan::{Bencher, Divan, black_box};
 use serde::{Deserialize, Serialize};

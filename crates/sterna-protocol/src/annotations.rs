@@ -2,22 +2,22 @@
 
 use crate::json::{JsonObject, Number, OtherName};
 
-/// Hints about whom content is for and how much it matters.
+/// Annotations: the audience, priority and age of content or a resource.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Annotations {
-    /// Whom the content is meant for.
+    /// Roles that the content is meant for.
     pub audience: Option<Vec<Role>>,
-    /// How much it matters, from 0 (optional) to 1 (required).
+    /// Importance, from 0 (optional) to 1 (required).
     pub priority: Option<Number>,
-    /// When it was last changed, an ISO 8601 time.
+    /// Time of the last change, in ISO 8601.
     pub last_modified: Option<String>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl Annotations {
-    /// No hints.
+    /// Creates annotations without any hint.
     ///
     /// # Examples
     ///
@@ -35,22 +35,22 @@ impl Annotations {
         Self::default()
     }
 
-    /// Says whom the content is meant for.
+    /// Sets the roles that the content is meant for.
     #[must_use]
     pub fn with_audience(mut self, audience: impl IntoIterator<Item = Role>) -> Self {
         self.audience = Some(audience.into_iter().collect());
         self
     }
 
-    /// Says how much it matters, from 0 (optional) to 1 (required). A number
-    /// beyond is taken for the nearest of the two, one that is none is left out.
+    /// Sets the importance, from 0 (optional) to 1 (required). A number out of
+    /// this range becomes the nearer bound; NaN leaves the priority unset.
     #[must_use]
     pub fn with_priority(mut self, priority: f64) -> Self {
         self.priority = Number::try_from(priority.clamp(0.0, 1.0)).ok();
         self
     }
 
-    /// Says when it was last changed, in ISO 8601.
+    /// Sets the time of the last change, in ISO 8601.
     #[must_use]
     pub fn with_last_modified(mut self, time: impl Into<String>) -> Self {
         self.last_modified = Some(time.into());
@@ -63,15 +63,15 @@ members!(Annotations {
     rest: extra
 });
 
-/// Who speaks in a conversation with a model.
+/// Role of a speaker in a conversation with a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Role {
     /// The model.
     Assistant,
-    /// The person, or whoever acts for one.
+    /// The user, or a program that acts for one.
     User,
-    /// A role this revision does not define.
+    /// Role that this revision does not define.
     Other(OtherName),
 }
 

@@ -1,44 +1,43 @@
-//! How long a result stays fresh, and for whom.
+//! Caching: lifetime and scope of a result that a client may keep.
 
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
 use crate::json::OtherName;
 
-/// How a client may keep a result.
+/// Caching hints of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Caching {
-    /// How many milliseconds after its arrival the result is fresh.
+    /// Milliseconds for which the result is fresh after it arrived.
     pub ttl_ms: u64,
-    /// Who may be served the same copy.
+    /// Callers that may be served the same copy.
     pub scope: CacheScope,
 }
 
 impl Caching {
-    /// Stale on arrival and nobody else's: what a client assumes of a server
-    /// that says nothing.
+    /// Stale on arrival and private: the hints of a result without any.
     pub const NONE: Self = Self::new(0, CacheScope::Private);
 
-    /// Fresh for `ttl_ms` milliseconds.
+    /// Creates hints for a result that is fresh for `ttl_ms` milliseconds.
     pub const fn new(ttl_ms: u64, scope: CacheScope) -> Self {
         Self { ttl_ms, scope }
     }
 }
 
-/// How many milliseconds a result is fresh.
+/// Lifetime of a result in milliseconds (`ttlMs`).
 ///
 /// Never negative (CACHE-S2): a lifetime below zero is read as zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TtlMs(u64);
 
 impl TtlMs {
-    /// Fresh for `milliseconds`.
+    /// Creates a lifetime of `milliseconds`.
     pub const fn new(milliseconds: u64) -> Self {
         Self(milliseconds)
     }
 
-    /// The number on the wire.
+    /// The number of milliseconds.
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -57,15 +56,15 @@ impl<'de> Deserialize<'de> for TtlMs {
     }
 }
 
-/// Who may be served a copy of a result.
+/// Scope of a cached result (`cacheScope`): the callers that may share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CacheScope {
-    /// Whoever asked with the same authorization.
+    /// For callers with the same authorization only.
     Private,
-    /// Everybody.
+    /// For every caller.
     Public,
-    /// A scope this revision does not define; no safer to share than private.
+    /// Scope that this revision does not define; treat it as private.
     Other(OtherName),
 }
 
@@ -74,13 +73,13 @@ names!(CacheScope {
     Public = "public",
 });
 
-/// A result that says how it may be kept.
+/// Result with caching hints.
 pub trait Cacheable {
-    /// The hints of the result; [`Caching::NONE`] where it has none.
+    /// Returns the hints of the result, or [`Caching::NONE`] without any.
     fn caching(&self) -> Caching;
 
-    /// The result with these hints, which 2026-07-28 requires and earlier
-    /// revisions do not know.
+    /// Sets the hints, which 2026-07-28 requires. Earlier revisions do not
+    /// define them.
     #[must_use]
     fn with_caching(self, caching: Caching) -> Self;
 }

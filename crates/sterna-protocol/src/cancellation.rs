@@ -1,25 +1,25 @@
-//! Taking a request back.
+//! Cancellation of a request by its sender.
 
 use crate::json::JsonObject;
 use crate::jsonrpc::RequestId;
 use crate::notification::NotificationMeta;
 
-/// The parameters of `notifications/cancelled`.
+/// Parameters of `notifications/cancelled`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CancelledNotificationParams {
-    /// The request that is taken back.
+    /// The request to cancel.
     pub request_id: RequestId,
-    /// Why, for logs and people.
+    /// Reason, for logs and users.
     pub reason: Option<String>,
-    /// What the notification says about itself.
+    /// Notification metadata (`_meta`).
     pub meta: Option<NotificationMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl CancelledNotificationParams {
-    /// Takes `request_id` back without a reason.
+    /// Cancels `request_id` without a reason.
     pub fn new(request_id: RequestId) -> Self {
         Self {
             request_id,

@@ -7,24 +7,24 @@ use serde::de::{self, Deserialize, Deserializer};
 use crate::json::{JsonObject, Tagged, read_tagged};
 use crate::meta::{RequestMeta, ResultMeta};
 
-/// The parameters of `completion/complete`.
+/// Parameters of `completion/complete`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CompleteRequestParams {
-    /// What makes the request stand alone.
+    /// Request metadata (`_meta`): protocol version, client info, capabilities.
     pub meta: RequestMeta,
-    /// Whose argument is being typed.
+    /// The prompt or resource template that the argument belongs to.
     pub reference: CompletionReference,
-    /// The argument and what is typed so far.
+    /// Name of the argument and the text typed so far.
     pub argument: CompletionArgument,
-    /// What is known about the other arguments.
+    /// Values of the other arguments, as far as they are known.
     pub context: Option<CompletionContext>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl CompleteRequestParams {
-    /// Completes one argument, nothing being known about the others.
+    /// Completes one argument, without values of the others.
     pub fn new(
         meta: RequestMeta,
         reference: CompletionReference,
@@ -46,13 +46,14 @@ members!(CompleteRequestParams {
     rest: extra
 });
 
-/// What an argument belongs to, told apart by `type`.
+/// Owner of an argument: a prompt or a resource template, distinguished by
+/// `type`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CompletionReference {
-    /// A prompt.
+    /// Reference to a prompt.
     Prompt(PromptReference),
-    /// A resource template.
+    /// Reference to a resource template.
     ResourceTemplate(ResourceTemplateReference),
 }
 
@@ -84,20 +85,20 @@ impl<'de> Deserialize<'de> for CompletionReference {
     }
 }
 
-/// Names a prompt.
+/// Reference to a prompt, by name (`ref/prompt`).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PromptReference {
-    /// The name for programs.
+    /// Programmatic name.
     pub name: String,
-    /// The name for people.
+    /// Display name.
     pub title: Option<String>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl PromptReference {
-    /// The prompt `name`.
+    /// Refers to the prompt `name`.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -114,18 +115,18 @@ members!(PromptReference {
     rest: extra
 });
 
-/// Names a resource or a resource template.
+/// Reference to a resource or a resource template (`ref/resource`).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceTemplateReference {
-    /// Its address, or its pattern.
+    /// URI of the resource, or URI template.
     pub uri: String,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ResourceTemplateReference {
-    /// The template `uri`.
+    /// Refers to the resource or template `uri`.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -140,20 +141,20 @@ members!(ResourceTemplateReference {
     rest: extra
 });
 
-/// An argument and what is typed so far.
+/// Argument to complete: its name and the text typed so far.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CompletionArgument {
-    /// The argument.
+    /// Name of the argument.
     pub name: String,
-    /// What is typed so far.
+    /// Text typed so far.
     pub value: String,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl CompletionArgument {
-    /// `value` is typed for `name`.
+    /// Creates an argument `name` with the text `value` typed so far.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -168,11 +169,11 @@ members!(CompletionArgument {
     rest: extra
 });
 
-/// The arguments that are settled already.
+/// Arguments that already have a value.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CompletionContext {
-    /// Their values.
+    /// Value of each argument, by name.
     pub arguments: Option<BTreeMap<String, String>>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -183,20 +184,20 @@ members!(CompletionContext {
     rest: extra
 });
 
-/// The result of `completion/complete`.
+/// Result of `completion/complete`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CompleteResult {
-    /// The suggestions.
+    /// Suggested values, best first.
     pub completion: Completion,
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl CompleteResult {
-    /// Suggests `completion`.
+    /// Creates a result with the suggestions `completion`.
     pub fn new(completion: Completion) -> Self {
         Self {
             completion,
@@ -212,26 +213,26 @@ members!(CompleteResult {
     rest: extra
 });
 
-/// Suggestions, best first.
+/// Suggestions, best first, at most [`MAX_VALUES`](Self::MAX_VALUES).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Completion {
-    /// The suggestions.
+    /// Suggested values, best first.
     pub values: Vec<String>,
-    /// How many there are in all, if that is known.
+    /// Number of suggestions in total, if known.
     pub total: Option<u64>,
-    /// Whether there are more than these.
+    /// True if there are more suggestions than `values` holds.
     pub has_more: Option<bool>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl Completion {
-    /// How many suggestions a result may hold.
+    /// Largest number of suggestions in one result.
     pub const MAX_VALUES: usize = 100;
 
-    /// The first [`MAX_VALUES`](Self::MAX_VALUES) of `values`, saying so if
-    /// there are more.
+    /// Takes the first [`MAX_VALUES`](Self::MAX_VALUES) of `values`. Sets
+    /// `total` and `has_more` if there are more.
     pub fn new(mut values: Vec<String>) -> Self {
         let total = values.len();
         values.truncate(Self::MAX_VALUES);

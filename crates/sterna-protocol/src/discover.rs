@@ -1,4 +1,4 @@
-//! Discovery: what a server is and which revisions it speaks.
+//! Discovery: identity, capabilities and protocol versions of a server.
 
 use crate::caching::{CacheScope, TtlMs};
 use crate::capabilities::ServerCapabilities;
@@ -6,30 +6,31 @@ use crate::json::JsonObject;
 use crate::meta::ResultMeta;
 use crate::version::ProtocolVersion;
 
-/// The result of `server/discover`.
+/// Result of `server/discover`.
 ///
-/// Who the server is stands in `_meta`, as in every result.
+/// The server's name and version are in `_meta`, as in every result.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DiscoverResult {
-    /// The revisions a client may choose from.
+    /// Protocol versions that a client may choose from.
     pub supported_versions: Vec<ProtocolVersion>,
-    /// What the server can do.
+    /// Capabilities of the server.
     pub capabilities: ServerCapabilities,
-    /// How to use the server, for the model.
+    /// Instructions for the model on how to use the server.
     pub instructions: Option<String>,
-    /// How long this is fresh; see [`Cacheable`](crate::caching::Cacheable).
+    /// Lifetime in a client's cache; see
+    /// [`Cacheable`](crate::caching::Cacheable).
     pub ttl_ms: Option<TtlMs>,
-    /// Who may share it.
+    /// Callers that may share a cached copy.
     pub cache_scope: Option<CacheScope>,
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl DiscoverResult {
-    /// A server without instructions.
+    /// Creates a result without instructions.
     pub fn new(supported_versions: Vec<ProtocolVersion>, capabilities: ServerCapabilities) -> Self {
         Self {
             supported_versions,

@@ -1,4 +1,4 @@
-//! The errors MCP defines, with the data they carry.
+//! Errors that MCP defines, and their data.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,8 +10,7 @@ use crate::json::JsonObject;
 use crate::jsonrpc::{ErrorCode, ErrorObject};
 use crate::version::ProtocolVersion;
 
-/// An error that 2026-07-28 defines, as a client finds it in an
-/// [`ErrorObject`].
+/// Error that 2026-07-28 defines, read from an [`ErrorObject`].
 ///
 /// # Examples
 ///
@@ -39,11 +38,11 @@ pub enum ProtocolError {
 }
 
 impl ProtocolError {
-    /// Reads what `error` says; `None` if its code is not one of these three.
+    /// Reads the data of `error`. `None` if its code is not one of these three.
     ///
     /// # Errors
     ///
-    /// The code promises data that is missing or not as promised.
+    /// The data is missing, or not of the type that belongs to the code.
     pub fn find(error: &ErrorObject) -> Result<Option<Self>, MalformedErrorData> {
         match error.code {
             ErrorCode::HEADER_MISMATCH => Ok(Some(Self::HeaderMismatch)),
@@ -58,7 +57,7 @@ impl ProtocolError {
     }
 }
 
-/// Reads the data of `error` as what its code promises.
+/// Reads the data of `error` as the type that belongs to its code.
 pub(crate) fn data<T: DeserializeOwned>(error: &ErrorObject) -> Result<T, MalformedErrorData> {
     let data = error.data.clone().unwrap_or(Value::Null);
     serde_json::from_value(data).map_err(|source| MalformedErrorData {
@@ -76,29 +75,29 @@ pub(crate) fn with_data<T: Serialize>(
     ErrorObject::new(code, message).with_data(data)
 }
 
-/// The data of an error is not what its code promises.
+/// Data of an error that is not of the type belonging to its code.
 #[derive(Debug, Error)]
 #[error("the data of an error {code} is malformed")]
 #[non_exhaustive]
 pub struct MalformedErrorData {
-    /// The code.
+    /// Code of the error.
     pub code: ErrorCode,
-    /// What is wrong with the data.
+    /// Difference between the data and its type.
     pub source: serde_json::Error,
 }
 
-/// The data of error −32021.
+/// Data of error −32021: a capability that the client did not declare.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MissingRequiredClientCapability {
-    /// What the client would have to declare.
+    /// Capabilities that the client must declare for the request.
     pub required_capabilities: ClientCapabilities,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl MissingRequiredClientCapability {
-    /// The client would have to declare `required_capabilities`.
+    /// Asks the client to declare `required_capabilities`.
     pub fn new(required_capabilities: ClientCapabilities) -> Self {
         Self {
             required_capabilities,
@@ -123,20 +122,20 @@ impl From<&MissingRequiredClientCapability> for ErrorObject {
     }
 }
 
-/// The data of error −32022.
+/// Data of error −32022: a protocol version that the server does not speak.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UnsupportedProtocolVersion {
-    /// What the request asked for.
+    /// Version that the request names.
     pub requested: ProtocolVersion,
-    /// What the server speaks.
+    /// Versions that the server speaks.
     pub supported: Vec<ProtocolVersion>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl UnsupportedProtocolVersion {
-    /// `requested` is not among `supported`.
+    /// Refuses the version `requested` in favour of those `supported`.
     pub fn new(requested: ProtocolVersion, supported: Vec<ProtocolVersion>) -> Self {
         Self {
             requested,

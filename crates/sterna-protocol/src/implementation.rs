@@ -1,31 +1,31 @@
-//! Who a peer says it is, and the icons it shows.
+//! Implementation info: name, version and icons of a client or a server.
 
 use crate::json::{JsonObject, OtherName};
 
-/// The name and version of a client or a server.
+/// Name and version of a client or a server.
 ///
-/// Self-reported: good for display and logs, not for decisions.
+/// Self-reported: for display and logs, not for decisions.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Implementation {
-    /// The name for programs.
+    /// Programmatic name.
     pub name: String,
-    /// The version, in whatever scheme the implementation uses.
+    /// Version, in any scheme.
     pub version: String,
-    /// The name for people.
+    /// Display name.
     pub title: Option<String>,
-    /// What it does, in a sentence or two.
+    /// Purpose, in a sentence or two.
     pub description: Option<String>,
-    /// Its home page.
+    /// URL of its home page.
     pub website_url: Option<String>,
-    /// Pictures of it.
+    /// Icons to show for it.
     pub icons: Option<Vec<Icon>>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl Implementation {
-    /// An implementation that gives only its name and version.
+    /// Creates an implementation with a name and a version only.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -46,27 +46,27 @@ members!(Implementation {
     rest: extra
 });
 
-/// A picture for a tool, a prompt, a resource or an implementation.
+/// Icon of a tool, a prompt, a resource or an implementation.
 ///
-/// Both the address and the bytes behind it come from the peer: only `https:`
-/// and `data:` addresses may be followed.
+/// Both the URL and the bytes behind it come from the peer: only `https:` and
+/// `data:` URLs may be followed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Icon {
-    /// Where the picture is.
+    /// URL of the image.
     pub src: String,
-    /// Its media type, where the server's own answer would not tell.
+    /// Media type, where the response that carries the image may not name it.
     pub mime_type: Option<String>,
-    /// Sizes it is good for, such as `48x48`, or `any`.
+    /// Sizes it is made for, such as `48x48`, or `any`.
     pub sizes: Option<Vec<String>>,
-    /// The background it is meant for.
+    /// Theme it is made for.
     pub theme: Option<IconTheme>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl Icon {
-    /// An icon at `src`, for any size and background.
+    /// Creates an icon at `src`, for any size and theme.
     pub fn new(src: impl Into<String>) -> Self {
         Self {
             src: src.into(),
@@ -77,7 +77,7 @@ impl Icon {
         }
     }
 
-    /// Whether the address is one that a client may follow at all: `https:` or
+    /// Returns true if a client may follow the URL: its scheme is `https:` or
     /// `data:` (BASE-C9).
     pub fn has_safe_source(&self) -> bool {
         let scheme = self.src.split_once(':').map(|(scheme, _)| scheme);
@@ -93,15 +93,15 @@ members!(Icon {
     rest: extra
 });
 
-/// The background an [`Icon`] is drawn for.
+/// Theme that an [`Icon`] is made for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IconTheme {
-    /// For dark backgrounds.
+    /// Dark backgrounds.
     Dark,
-    /// For light backgrounds.
+    /// Light backgrounds.
     Light,
-    /// A theme this revision does not define.
+    /// Theme that this revision does not define.
     Other(OtherName),
 }
 

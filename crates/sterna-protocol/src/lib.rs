@@ -1,8 +1,8 @@
 //! The Model Context Protocol as data: messages, envelope, headers and framing.
 //!
-//! Nothing here does I/O, knows the time or waits for anybody. Bytes come in,
-//! typed messages come out, and the other way round; every byte of a peer is
-//! taken for hostile.
+//! The crate does no I/O, reads no clock and never blocks. It decodes bytes to
+//! typed messages and encodes typed messages to bytes. All input is treated as
+//! hostile.
 //!
 //! ```
 //! use sterna_protocol::jsonrpc::{Message, ResultResponse};
@@ -10,7 +10,7 @@
 //! use sterna_protocol::result::Outcome;
 //! use sterna_protocol::tool::CallToolResult;
 //!
-//! /// What a client of 2026-07-28 may send to a server.
+//! /// Message of a client of 2026-07-28 to a server.
 //! type FromClient<'a> = Message<'a, ClientRequest, ClientNotification>;
 //!
 //! let body = br#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{
@@ -32,7 +32,7 @@
 //!         let greet: Greet = call.arguments.unwrap_or_default().decode()?;
 //!         Outcome::Complete(CallToolResult::text(format!("Hello, {}", greet.name)))
 //!     }
-//!     other => return Err(format!("nobody does {}", other.method().as_str()).into()),
+//!     other => return Err(format!("unexpected method {}", other.method().as_str()).into()),
 //! };
 //!
 //! let mut answer = Vec::new();
@@ -44,25 +44,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Where things are
+//! # Modules
 //!
-//! - The envelope is in [`jsonrpc`], what surrounds it in [`http`], [`sse`] and
-//!   [`lines`].
-//! - [`methods`] says which methods there are; what they take and give stands
-//!   in modules named for the pages of the specification: [`tool`],
-//!   [`prompt`], [`resource`], [`elicitation`] and so on.
-//! - Multi round-trip requests are in [`input`]; [`result`] tells their results
-//!   from finished ones.
-//! - [`tasks`] is the extension of that name, [`legacy`] what the revisions
-//!   before 2026-07-28 do differently, [`sep2322`] the tasks that were
-//!   proposed with multi round-trip requests.
+//! - The envelope is in [`jsonrpc`], HTTP headers and framing in [`http`],
+//!   [`sse`] and [`lines`].
+//! - [`methods`] lists the methods. Their parameters and results are in modules
+//!   named for the pages of the specification: [`tool`], [`prompt`],
+//!   [`resource`], [`elicitation`] and so on.
+//! - Multi round-trip requests are in [`input`]; [`result`] distinguishes
+//!   complete results from requests for input.
+//! - [`tasks`] is the tasks extension. [`legacy`] holds the types of revisions
+//!   before 2026-07-28 that differ, [`sep2322`] the tasks that SEP-2322
+//!   proposed.
 //!
-//! # What all messages have in common
+//! # Rules for all messages
 //!
-//! Members that a type does not know are kept in its `extra`, names that an
-//! enum does not know in its `Other`, and both are written again. A member that
-//! the schema requires must be there; one that it does not may be missing, but
-//! is null only where the schema says so. No member may stand twice.
+//! Unknown members are kept in the `extra` of a type and unknown names in the
+//! `Other` of an enum; both are written back. A member that the schema requires
+//! must be present. An optional member may be missing, and may be null only
+//! where the schema allows it. A member that occurs twice is an error.
 
 // Modules use those above them, never those below.
 #[macro_use]

@@ -1,12 +1,12 @@
-//! One message per line, as stdio carries them.
+//! Line framing: one message per line, as on stdio.
 
 use memchr::memchr;
 use thiserror::Error;
 
-/// Reads lines from a stream that arrives in pieces.
+/// Splits a stream that arrives in chunks into lines.
 ///
-/// What is held between two pieces is one unfinished line, never more than the
-/// cap. Where the pieces are cut makes no difference.
+/// Holds at most one unfinished line between two chunks, never more than the
+/// limit. The chunk boundaries do not change the result.
 ///
 /// # Examples
 ///
@@ -32,14 +32,14 @@ pub struct LineReader {
 enum State {
     /// `held` is the beginning of a line.
     Holding,
-    /// `held` has been handed out and is to be forgotten.
+    /// `held` has been returned and is cleared on the next read.
     HandedOut,
-    /// The line was too long; its end has not come.
+    /// The line was too long and is skipped up to its end.
     Skipping,
 }
 
 impl LineReader {
-    /// A reader of lines of at most `max_line` bytes.
+    /// Creates a reader of lines of at most `max_line` bytes.
     pub fn new(max_line: usize) -> Self {
         Self {
             max_line,
@@ -48,15 +48,15 @@ impl LineReader {
         }
     }
 
-    /// Reads on in `chunk` and takes from it what was read.
+    /// Reads from `chunk` and removes from it the bytes that were read.
     ///
-    /// The line comes without its end and is never blank. `None` means that
-    /// the chunk is used up; call again with the next one.
+    /// The line comes without its line break and is never blank. `None` means
+    /// that the chunk is used up; call again with the next one.
     ///
     /// # Errors
     ///
-    /// The line is longer than the cap. It is skipped, and reading goes on
-    /// behind it.
+    /// The line is longer than the limit. It is skipped; the next read
+    /// continues after it.
     pub fn read<'r, 'c: 'r>(
         &'r mut self,
         chunk: &mut &'c [u8],
@@ -96,10 +96,10 @@ impl LineReader {
         Ok(None)
     }
 
-    /// What came behind the last end of a line.
+    /// Bytes after the last line break.
     ///
-    /// At the end of a stream this is a message that was cut off, or the last
-    /// one of a sender that does not end its last line.
+    /// At the end of a stream: a message that was cut off, or the last message
+    /// of a sender that does not end its last line.
     pub fn rest(&self) -> &[u8] {
         match self.state {
             State::Holding => &self.held,
@@ -107,7 +107,8 @@ impl LineReader {
         }
     }
 
-    /// Adds to the line that is held, or forgets it if it gets too long.
+    /// Appends to the held line. Clears it and returns false if it gets too
+    /// long.
     fn hold(&mut self, part: &[u8]) -> bool {
         let fits = part.len() <= self.max_line.saturating_sub(self.held.len());
         if fits {
@@ -119,14 +120,13 @@ impl LineReader {
     }
 }
 
-/// Appends a line to `buffer`, its text as `message` writes it there.
+/// Appends one line to `buffer`; `message` writes its text.
 ///
-/// A message that was passed on as it came may have line breaks between its
-/// tokens; they become spaces.
+/// Line breaks between the tokens of a forwarded message become spaces.
 ///
 /// # Errors
 ///
-/// `message` failed; the buffer is left as it was.
+/// `message` failed; the buffer is unchanged.
 ///
 /// # Examples
 ///
@@ -148,7 +148,7 @@ pub fn write<E>(
     let written = message(buffer);
     match written {
         Ok(()) => {
-            // STDIO-B1: in JSON these can only stand between tokens.
+            // STDIO-B1: JSON has line breaks between tokens only.
             for byte in &mut buffer[start..] {
                 if matches!(byte, b'\n' | b'\r') {
                     *byte = b' ';
@@ -161,9 +161,9 @@ pub fn write<E>(
     written
 }
 
-/// A line of more bytes than the reader will hold.
+/// A line longer than the limit of its reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("a line is too long")]
+#[error("a line is longer than the limit")]
 #[non_exhaustive]
 pub struct LineTooLong;
 

@@ -1,29 +1,29 @@
-//! Log messages from server to client (deprecated in 2026-07-28).
+//! Logging: messages from a server to the client (deprecated in 2026-07-28).
 
 use crate::json::{JsonObject, OtherName, RawJson};
 use crate::notification::NotificationMeta;
 
-/// How bad it is, after RFC 5424.
+/// Severity of a log message, as in RFC 5424.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoggingLevel {
-    /// Detail for debugging.
+    /// Details for debugging.
     Debug,
-    /// What happens normally.
+    /// Normal operation.
     Info,
-    /// Normal but worth a look.
+    /// Normal, but significant.
     Notice,
-    /// Something may go wrong.
+    /// A condition that may lead to an error.
     Warning,
-    /// Something went wrong.
+    /// An error.
     Error,
-    /// Something important went wrong.
+    /// A critical error, such as a failed component.
     Critical,
-    /// Somebody must act at once.
+    /// A condition that needs immediate action.
     Alert,
-    /// Nothing works.
+    /// The system is unusable.
     Emergency,
-    /// A level this revision does not define.
+    /// Level that this revision does not define.
     Other(OtherName),
 }
 
@@ -39,10 +39,10 @@ names!(LoggingLevel {
 });
 
 impl LoggingLevel {
-    /// Whether somebody who asked for `self` wants a message of `level`.
+    /// Returns true if a client that asked for the level `self` gets a message
+    /// of `level`.
     ///
-    /// Nobody can place a level that is not defined, so it is never wanted and
-    /// asking for it is asking for nothing.
+    /// False if either level is not defined: it has no place in the order.
     pub fn admits(&self, level: &Self) -> bool {
         matches!((self.severity(), level.severity()), (Some(least), Some(found)) if found >= least)
     }
@@ -62,24 +62,24 @@ impl LoggingLevel {
     }
 }
 
-/// The parameters of `notifications/message`.
+/// Parameters of `notifications/message`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LoggingMessageNotificationParams {
-    /// How bad it is.
+    /// Severity.
     pub level: LoggingLevel,
-    /// What is said: text or any other JSON.
+    /// Message: text or any other JSON.
     pub data: RawJson,
-    /// Which part of the server says it.
+    /// Name of the part of the server that logs.
     pub logger: Option<String>,
-    /// What the notification says about itself.
+    /// Notification metadata (`_meta`).
     pub meta: Option<NotificationMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl LoggingMessageNotificationParams {
-    /// `data`, said at `level` by nobody in particular.
+    /// Creates a message without a logger name.
     pub fn new(level: LoggingLevel, data: impl Into<RawJson>) -> Self {
         Self {
             level,

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// A key of a `_meta` object: a name, perhaps behind a prefix (BASE-B21).
+/// Key of a `_meta` object: a name with an optional prefix (BASE-B21).
 ///
 /// # Examples
 ///
@@ -22,14 +22,13 @@ pub struct MetaKey<'a> {
 }
 
 impl<'a> MetaKey<'a> {
-    /// Takes a key apart.
+    /// Splits `key` into prefix and name.
     ///
-    /// Peers can send any key, and all of them survive; this is for keys of
-    /// one's own.
+    /// For keys of your own. Keys from peers are kept without this check.
     ///
     /// # Errors
     ///
-    /// Says which part is not as the specification wants it.
+    /// The prefix or the name does not follow the grammar.
     pub fn parse(key: &'a str) -> Result<Self, InvalidMetaKey> {
         let (prefix, name) = match key.split_once('/') {
             Some((prefix, name)) => (Some(prefix), name),
@@ -44,17 +43,17 @@ impl<'a> MetaKey<'a> {
         Ok(Self { prefix, name })
     }
 
-    /// What stands before the slash, if there is one.
+    /// The prefix before the slash, if there is one.
     pub fn prefix(&self) -> Option<&'a str> {
         self.prefix
     }
 
-    /// What stands after the slash.
+    /// The name after the slash.
     pub fn name(&self) -> &'a str {
         self.name
     }
 
-    /// Whether the prefix belongs to MCP: its second label is
+    /// Returns true if the prefix belongs to MCP: its second label is
     /// `modelcontextprotocol` or `mcp`.
     pub fn is_reserved(&self) -> bool {
         let second = self.prefix.and_then(|prefix| prefix.split('.').nth(1));
@@ -62,7 +61,8 @@ impl<'a> MetaKey<'a> {
     }
 }
 
-/// Letters, digits and hyphens, from a letter to a letter or digit.
+/// Label of a prefix: letters, digits and hyphens, beginning with a letter and
+/// ending with a letter or digit.
 fn is_label(label: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     label.bytes().all(inner)
@@ -70,22 +70,23 @@ fn is_label(label: &str) -> bool {
         && label.ends_with(|last: char| last.is_ascii_alphanumeric())
 }
 
-/// Nothing, or letters, digits, hyphens, underscores and dots, from a letter
-/// or digit to a letter or digit.
+/// Name after a prefix: empty, or letters, digits, hyphens, underscores and
+/// dots between letters or digits.
 fn is_name(name: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let edge = |edge: char| edge.is_ascii_alphanumeric();
     name.is_empty() || name.bytes().all(inner) && name.starts_with(edge) && name.ends_with(edge)
 }
 
-/// Why a text is no [`MetaKey`].
+/// Text that is not a [`MetaKey`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum InvalidMetaKey {
-    /// What stands after the slash, or alone, is no name.
+    /// The name is not made of letters, digits and `-_.` between letters or
+    /// digits.
     #[error("not a name of letters, digits and `-_.` between letters or digits")]
     Name,
-    /// What stands before the slash is no prefix.
+    /// The prefix is not made of labels separated by dots.
     #[error("not a prefix of labels separated by dots")]
     Prefix,
 }

@@ -1,22 +1,24 @@
-//! `_meta` of notifications, and the task that a message belongs to.
+//! Notification metadata, and the task that a message belongs to.
 
 use crate::json::JsonObject;
 use crate::jsonrpc::RequestId;
 
-/// The `_meta` of a notification.
+/// Metadata (`_meta`) of a notification.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct NotificationMeta {
-    /// The `subscriptions/listen` request that the notification belongs to.
+    /// The `subscriptions/listen` request whose stream carries the
+    /// notification.
     pub subscription_id: Option<RequestId>,
-    /// 2025-11-25: the task this notification belongs to.
+    /// Task of 2025-11-25 that the notification belongs to.
     pub related_task: Option<RelatedTaskMetadata>,
-    /// Every other key.
+    /// All other keys.
     pub extra: JsonObject,
 }
 
 impl NotificationMeta {
-    /// A notification on the stream that the request `subscription_id` opened.
+    /// Creates the metadata of a notification on the stream of the request
+    /// `subscription_id`.
     pub fn on(subscription_id: RequestId) -> Self {
         Self {
             subscription_id: Some(subscription_id),
@@ -31,11 +33,11 @@ members!(NotificationMeta {
     rest: extra
 });
 
-/// The parameters of a notification that has none of its own.
+/// Parameters of a notification without any of its own.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct NotificationParams {
-    /// What the notification says about itself.
+    /// Notification metadata (`_meta`).
     pub meta: Option<NotificationMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -46,18 +48,18 @@ members!(NotificationParams {
     rest: extra
 });
 
-/// Ties a message to a task of 2025-11-25.
+/// Reference from a message to a task of 2025-11-25.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RelatedTaskMetadata {
-    /// The task.
+    /// Id of the task.
     pub task_id: String,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl RelatedTaskMetadata {
-    /// Belongs to the task `task_id`.
+    /// Refers to the task `task_id`.
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),

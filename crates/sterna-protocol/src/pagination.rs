@@ -1,22 +1,22 @@
-//! Lists that come in pages.
+//! Pagination of lists.
 
 use crate::json::JsonObject;
 use crate::meta::RequestMeta;
 
-/// The parameters of every request for a list.
+/// Parameters of every list request.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PaginatedRequestParams {
-    /// What makes the request stand alone.
+    /// Request metadata (`_meta`): protocol version, client info, capabilities.
     pub meta: RequestMeta,
-    /// The `nextCursor` of the page before; `None` asks for the first page.
+    /// `nextCursor` of the previous page. `None` asks for the first page.
     pub cursor: Option<String>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl PaginatedRequestParams {
-    /// The first page.
+    /// Asks for the first page.
     pub fn new(meta: RequestMeta) -> Self {
         Self {
             meta,
@@ -25,7 +25,7 @@ impl PaginatedRequestParams {
         }
     }
 
-    /// The page that begins at `cursor`.
+    /// Asks for the page that begins at `cursor`.
     #[must_use]
     pub fn with_cursor(mut self, cursor: impl Into<String>) -> Self {
         self.cursor = Some(cursor.into());

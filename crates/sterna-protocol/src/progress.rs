@@ -1,4 +1,4 @@
-//! Progress of a request that takes its time.
+//! Progress of a request.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use crate::json::{JsonObject, Number};
 use crate::jsonrpc::RequestId;
 use crate::notification::NotificationMeta;
 
-/// Ties progress to the request that asked for it: a string or an integer of
-/// the requester's choice.
+/// Token of the requester's choice that ties progress notifications to a
+/// request: a string or an integer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ProgressToken(RequestId);
@@ -26,26 +26,26 @@ impl<T: Into<RequestId>> From<T> for ProgressToken {
     }
 }
 
-/// The parameters of `notifications/progress`.
+/// Parameters of `notifications/progress`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ProgressNotificationParams {
-    /// The request that asked for it.
+    /// Token of the request that asked for progress.
     pub progress_token: ProgressToken,
-    /// How far it is; grows with every notification.
+    /// Progress so far. Increases with every notification.
     pub progress: Number,
-    /// How far it will go, if that is known.
+    /// Progress at the end, if known.
     pub total: Option<Number>,
-    /// What is being done, in words for people.
+    /// Current activity, for users.
     pub message: Option<String>,
-    /// What the notification says about itself.
+    /// Notification metadata (`_meta`).
     pub meta: Option<NotificationMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ProgressNotificationParams {
-    /// `progress` towards a total nobody knows.
+    /// Reports `progress` without a total.
     pub fn new(progress_token: ProgressToken, progress: impl Into<Number>) -> Self {
         Self {
             progress_token,

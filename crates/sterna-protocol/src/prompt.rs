@@ -1,4 +1,4 @@
-//! Prompts: messages a user can have a server prepare.
+//! Prompts: messages that a server prepares for a user.
 
 use std::collections::BTreeMap;
 
@@ -9,28 +9,28 @@ use crate::json::JsonObject;
 use crate::meta::{RequestMeta, ResultMeta};
 use crate::retry::{InputResponses, RequestState};
 
-/// A prompt a server offers.
+/// Definition of a prompt.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Prompt {
-    /// The name it is got by.
+    /// Name for `prompts/get`.
     pub name: String,
-    /// The name for people.
+    /// Display name.
     pub title: Option<String>,
-    /// What it is good for.
+    /// Purpose of the prompt.
     pub description: Option<String>,
-    /// What can be filled in.
+    /// Arguments that the prompt takes.
     pub arguments: Option<Vec<PromptArgument>>,
-    /// Pictures of it.
+    /// Icons to show for it.
     pub icons: Option<Vec<Icon>>,
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl Prompt {
-    /// A prompt without arguments.
+    /// Creates a prompt without arguments.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -51,24 +51,24 @@ members!(Prompt {
     rest: extra
 });
 
-/// A blank in a prompt.
+/// Argument of a prompt.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PromptArgument {
-    /// The name it is filled in by.
+    /// Name of the argument.
     pub name: String,
-    /// The name for people.
+    /// Display name.
     pub title: Option<String>,
-    /// What belongs there.
+    /// Description of the value.
     pub description: Option<String>,
-    /// Whether it must be filled in.
+    /// True if the argument must be given. False if missing.
     pub required: Option<bool>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl PromptArgument {
-    /// A blank that may stay empty.
+    /// Creates an optional argument.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -86,20 +86,20 @@ members!(PromptArgument {
     rest: extra
 });
 
-/// One message of a prompt.
+/// Message of a prompt.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PromptMessage {
-    /// Who says it.
+    /// Role of the speaker.
     pub role: Role,
-    /// What is said.
+    /// Content of the message.
     pub content: ContentBlock,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl PromptMessage {
-    /// `role` says `content`.
+    /// Creates a message of `role`.
     pub fn new(role: Role, content: ContentBlock) -> Self {
         Self {
             role,
@@ -108,7 +108,7 @@ impl PromptMessage {
         }
     }
 
-    /// `role` says `text`.
+    /// Creates a text message of `role`.
     ///
     /// # Examples
     ///
@@ -133,26 +133,27 @@ members!(PromptMessage {
     rest: extra
 });
 
-/// The result of `prompts/list`.
+/// Result of `prompts/list`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ListPromptsResult {
-    /// One page of prompts.
+    /// Prompts of this page.
     pub prompts: Vec<Prompt>,
-    /// Where the next page begins; `None` after the last one.
+    /// Cursor of the next page; `None` on the last one.
     pub next_cursor: Option<String>,
-    /// How long the page is fresh; see [`Cacheable`](crate::caching::Cacheable).
+    /// Lifetime in a client's cache; see
+    /// [`Cacheable`](crate::caching::Cacheable).
     pub ttl_ms: Option<TtlMs>,
-    /// Who may share it.
+    /// Callers that may share a cached copy.
     pub cache_scope: Option<CacheScope>,
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ListPromptsResult {
-    /// A page without a successor.
+    /// Creates the last page.
     pub fn new(prompts: Vec<Prompt>) -> Self {
         Self {
             prompts,
@@ -174,26 +175,27 @@ members!(ListPromptsResult {
 
 cacheable!(ListPromptsResult);
 
-/// The parameters of `prompts/get`.
+/// Parameters of `prompts/get`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GetPromptRequestParams {
-    /// What makes the request stand alone.
+    /// Request metadata (`_meta`): protocol version, client info, capabilities.
     pub meta: RequestMeta,
-    /// The prompt.
+    /// Name of the prompt.
     pub name: String,
-    /// What is filled in.
+    /// Value of each argument, by name.
     pub arguments: Option<BTreeMap<String, String>>,
-    /// Answers to what the server asked in the round before.
+    /// Answers to the questions of the previous round (`inputResponses`).
     pub input_responses: Option<InputResponses>,
-    /// The state the server sent in the round before, byte for byte.
+    /// State that the server sent in the previous round, byte for byte
+    /// (`requestState`).
     pub request_state: Option<RequestState>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl GetPromptRequestParams {
-    /// Gets the prompt `name` with nothing filled in, in the first round.
+    /// Gets the prompt `name` without arguments, in the first round.
     pub fn new(meta: RequestMeta, name: impl Into<String>) -> Self {
         Self {
             meta,
@@ -213,22 +215,22 @@ members!(GetPromptRequestParams {
     rest: extra
 });
 
-/// The result of `prompts/get`.
+/// Result of `prompts/get`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GetPromptResult {
-    /// The messages to begin a conversation with.
+    /// Messages that begin a conversation.
     pub messages: Vec<PromptMessage>,
-    /// What the prompt is good for.
+    /// Purpose of the prompt.
     pub description: Option<String>,
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl GetPromptResult {
-    /// Begins a conversation with `messages`.
+    /// Creates a result with `messages` and no description.
     pub fn new(messages: Vec<PromptMessage>) -> Self {
         Self {
             messages,

@@ -11,11 +11,11 @@ use thiserror::Error;
 
 use crate::json::{JsonObject, RawJson};
 
-/// A client's answers, each under the key of its question.
+/// Answers of a client, each under the key of its question (`inputResponses`).
 ///
-/// Only the question tells what kind of answer belongs to it, so answers stay
-/// as they came until they are asked for. An answer nobody asks for is never
-/// looked at, however broken.
+/// The type of an answer follows from its question, so answers stay raw until
+/// they are decoded. An answer that the server did not ask for is never
+/// decoded.
 ///
 /// # Examples
 ///
@@ -37,16 +37,16 @@ use crate::json::{JsonObject, RawJson};
 pub struct InputResponses(JsonObject);
 
 impl InputResponses {
-    /// No answers.
+    /// Creates an empty set of answers.
     pub const fn new() -> Self {
         Self(JsonObject::new())
     }
 
-    /// Reads the answer under `key` as a `T`; `None` if there is none.
+    /// Decodes the answer under `key` as a `T`. `None` without an answer.
     ///
     /// # Errors
     ///
-    /// There is an answer, but it is not a `T`.
+    /// The answer is not a `T`.
     pub fn decode<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, InputResponseError> {
         let Some(json) = self.get(key) else {
             return Ok(None);
@@ -63,54 +63,54 @@ impl InputResponses {
         json.decode().map(Some).map_err(malformed)
     }
 
-    /// The answer under `key` as it came.
+    /// The answer under `key`, as raw JSON.
     pub fn get(&self, key: &str) -> Option<&RawJson> {
         self.0.get(key)
     }
 
-    /// Stores `response` as the answer to the question `key`.
+    /// Stores `response` as the answer under `key`.
     pub(crate) fn insert_raw(&mut self, key: String, response: RawJson) {
         self.0.insert(key, response);
     }
 
-    /// The answers as they came, in the order of their keys.
+    /// The answers as raw JSON, in the order of their keys.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
         self.0.iter()
     }
 
-    /// Whether there are no answers.
+    /// Returns true without any answer.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many answers there are.
+    /// The number of answers.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 }
 
-/// An answer that does not fit its question.
+/// Answer that does not fit its question.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum InputResponseError {
-    /// It is an object, but not of the kind that was asked for.
+    /// An object, but not of the type that the question asks for.
     #[error("the answer to `{key}` is malformed")]
     Malformed {
-        /// The question.
+        /// Key of the question.
         key: String,
-        /// What is wrong with it.
+        /// Difference from the expected type.
         source: serde_json::Error,
     },
-    /// It is null, or something else that is not an object.
+    /// `null`, or another value that is not an object.
     #[error("the answer to `{key}` is not an object")]
     NotAnObject {
-        /// The question.
+        /// Key of the question.
         key: String,
     },
 }
 
 impl InputResponseError {
-    /// The question whose answer it is.
+    /// The key of the question.
     pub fn key(&self) -> &str {
         match self {
             Self::Malformed { key, .. } | Self::NotAnObject { key } => key,
@@ -118,16 +118,16 @@ impl InputResponseError {
     }
 }
 
-/// What a server wants to be reminded of, in words only it understands.
+/// Opaque state of a server (`requestState`), for the retry of a request.
 ///
-/// A client hands it back byte for byte and may not look inside. `Debug` shows
-/// its length only, so it stays out of logs.
+/// A client returns it byte for byte and does not interpret it. `Debug` shows
+/// the length only, so that the state stays out of logs.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RequestState(String);
 
 impl RequestState {
-    /// Takes `state` as it is.
+    /// Takes over `state` unchanged.
     pub fn new(state: impl Into<String>) -> Self {
         Self(state.into())
     }
@@ -137,12 +137,12 @@ impl RequestState {
         &self.0
     }
 
-    /// How many bytes it takes on the wire, before JSON escapes.
+    /// The length in bytes, before JSON escapes.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether the text is empty, which is a state like any other.
+    /// Returns true if the text is empty, which is a valid state.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

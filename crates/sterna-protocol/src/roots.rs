@@ -1,13 +1,14 @@
-//! Roots: the places a client works on (deprecated in 2026-07-28).
+//! Roots: directories and files that a client works on (deprecated in
+//! 2026-07-28).
 
 use crate::json::JsonObject;
 use crate::uri::Uri;
 
-/// The parameters of `roots/list`, which may be left out altogether.
+/// Parameters of `roots/list`. Optional as a whole.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ListRootsRequestParams {
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -18,20 +19,20 @@ members!(ListRootsRequestParams {
     rest: extra
 });
 
-/// The result of `roots/list`.
+/// Result of `roots/list`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ListRootsResult {
-    /// The places.
+    /// The client's roots.
     pub roots: Vec<Root>,
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ListRootsResult {
-    /// The client works on `roots`.
+    /// Creates a result with `roots`.
     pub fn new(roots: Vec<Root>) -> Self {
         Self {
             roots,
@@ -47,24 +48,24 @@ members!(ListRootsResult {
     rest: extra
 });
 
-/// A directory or file the client works on.
+/// Directory or file that the client works on.
 ///
-/// A hint about what matters, not a fence.
+/// A hint about relevance, not an access boundary.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Root {
-    /// Where it is; a `file://` URI in every revision so far.
+    /// URI; `file://` in every revision so far.
     pub uri: String,
-    /// What to call it in front of a user.
+    /// Display name.
     pub name: Option<String>,
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl Root {
-    /// A place without a name.
+    /// Creates a root without a name.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -74,8 +75,8 @@ impl Root {
         }
     }
 
-    /// Whether it is a `file://` URI. Any other is neither to be sent nor to
-    /// be believed (ROOT-B1).
+    /// Returns true for a `file://` URI. Other URIs must be neither sent nor
+    /// trusted (ROOT-B1).
     pub fn is_file(&self) -> bool {
         let scheme = self.uri.get(..7);
         scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("file://"))

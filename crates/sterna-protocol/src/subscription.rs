@@ -1,23 +1,24 @@
-//! Subscriptions: a stream of notifications that the client asked for.
+//! Subscriptions: streams of notifications that a client asked for.
 
 use crate::implementation::Implementation;
 use crate::json::JsonObject;
 use crate::jsonrpc::RequestId;
 use crate::meta::{NotificationMeta, RequestMeta};
 
-/// Which notifications a client wants, or a server agreed to send.
+/// Kinds of notification that a client asks for, or that a server agreed to
+/// send.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SubscriptionFilter {
-    /// When the list of tools changes.
+    /// Changes of the list of tools.
     pub tools_list_changed: Option<bool>,
-    /// When the list of prompts changes.
+    /// Changes of the list of prompts.
     pub prompts_list_changed: Option<bool>,
-    /// When the list of resources changes.
+    /// Changes of the list of resources.
     pub resources_list_changed: Option<bool>,
-    /// When one of these resources changes.
+    /// URIs of resources whose updates are reported.
     pub resource_subscriptions: Option<Vec<String>>,
-    /// When one of these tasks changes; needs the tasks extension.
+    /// Ids of tasks whose changes are reported. Needs the tasks extension.
     pub task_ids: Option<Vec<String>>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -32,20 +33,20 @@ members!(SubscriptionFilter {
     rest: extra
 });
 
-/// The parameters of `subscriptions/listen`.
+/// Parameters of `subscriptions/listen`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SubscriptionsListenRequestParams {
-    /// What makes the request stand alone.
+    /// Request metadata (`_meta`): protocol version, client info, capabilities.
     pub meta: RequestMeta,
-    /// What the client wants to hear of.
+    /// Notifications that the client asks for.
     pub notifications: SubscriptionFilter,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl SubscriptionsListenRequestParams {
-    /// Listens for `notifications`.
+    /// Asks for `notifications`.
     pub fn new(meta: RequestMeta, notifications: SubscriptionFilter) -> Self {
         Self {
             meta,
@@ -60,22 +61,22 @@ members!(SubscriptionsListenRequestParams {
     rest: extra
 });
 
-/// The parameters of `notifications/subscriptions/acknowledged`, the first
-/// message of every subscription.
+/// Parameters of `notifications/subscriptions/acknowledged`, the first message
+/// of every subscription.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SubscriptionsAcknowledgedNotificationParams {
-    /// The part of the filter that the server will honour.
+    /// Part of the filter that the server supports.
     pub notifications: SubscriptionFilter,
-    /// What the notification says about itself.
+    /// Notification metadata (`_meta`).
     pub meta: Option<NotificationMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl SubscriptionsAcknowledgedNotificationParams {
-    /// Agrees to send `notifications` on the stream that the request
-    /// `subscription_id` opened.
+    /// Acknowledges `notifications` on the stream of the request
+    /// `subscription_id`.
     pub fn new(subscription_id: RequestId, notifications: SubscriptionFilter) -> Self {
         Self {
             notifications,
@@ -91,19 +92,18 @@ members!(SubscriptionsAcknowledgedNotificationParams {
     rest: extra
 });
 
-/// The result of `subscriptions/listen`: the server ended the stream on
-/// purpose.
+/// Result of `subscriptions/listen`: the server has ended the stream.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SubscriptionsListenResult {
-    /// Which stream ended.
+    /// Result metadata (`_meta`), with the id of the stream that ended.
     pub meta: SubscriptionsListenResultMeta,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl SubscriptionsListenResult {
-    /// Ends the stream that the request `subscription_id` opened.
+    /// Ends the stream of the request `subscription_id`.
     pub fn new(subscription_id: RequestId) -> Self {
         Self {
             meta: SubscriptionsListenResultMeta {
@@ -121,15 +121,15 @@ members!(SubscriptionsListenResult {
     rest: extra
 });
 
-/// The `_meta` of a [`SubscriptionsListenResult`].
+/// Metadata (`_meta`) of a [`SubscriptionsListenResult`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SubscriptionsListenResultMeta {
-    /// The `subscriptions/listen` request that is answered.
+    /// Id of the `subscriptions/listen` request.
     pub subscription_id: RequestId,
-    /// Who the server says it is.
+    /// Server info: self-reported name and version.
     pub server_info: Option<Implementation>,
-    /// Every other key.
+    /// All other keys.
     pub extra: JsonObject,
 }
 

@@ -1,4 +1,4 @@
-//! Absolute URIs, checked but not taken apart.
+//! Absolute URIs, validated as text.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 use thiserror::Error;
 
-/// A URI with a scheme, after RFC 3986.
+/// URI with a scheme, as in RFC 3986.
 ///
 /// # Examples
 ///
@@ -23,13 +23,12 @@ use thiserror::Error;
 pub struct Uri(String);
 
 impl Uri {
-    /// The text.
+    /// The URI as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What stands before the first colon, as it is written; schemes are
-    /// compared without regard to case.
+    /// The scheme as written. Schemes are compared without regard to case.
     pub fn scheme(&self) -> &str {
         self.0.split(':').next().unwrap_or_default()
     }
@@ -69,13 +68,13 @@ impl<'de> Deserialize<'de> for Uri {
     }
 }
 
-/// A text is not an absolute URI.
+/// Text that is not an absolute URI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("not an absolute URI")]
 #[non_exhaustive]
 pub struct InvalidUri;
 
-/// RFC 3986 `URI`: absolute, with a scheme.
+/// Checks the grammar of an RFC 3986 `URI`, which has a scheme.
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;
@@ -116,7 +115,8 @@ fn is_authority(text: &str) -> bool {
         }
 }
 
-/// Unreserved characters, sub-delimiters, percent codes and those in `also`.
+/// Checks for unreserved characters, sub-delimiters, percent codes and the
+/// bytes of `also`.
 fn is_run_of(text: &str, also: &[u8]) -> bool {
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {

@@ -1,25 +1,24 @@
-//! Protocol revisions and the eras they belong to.
+//! Protocol revisions.
 
 use std::cmp::Ordering;
 
 use crate::json::OtherName;
 
-/// A revision of the protocol, named by its date.
+/// Revision of the protocol, named by its date.
 ///
-/// Revisions compare by date; one that this crate does not know keeps its
-/// name.
+/// Revisions compare by date. An unknown one keeps its name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ProtocolVersion {
-    /// The revision that brought streamable HTTP.
+    /// First revision with Streamable HTTP.
     V2025_03_26,
-    /// The revision that brought elicitation.
+    /// First revision with elicitation.
     V2025_06_18,
-    /// The last revision with an `initialize` handshake.
+    /// Last revision with an `initialize` handshake.
     V2025_11_25,
-    /// The revision that made every request stand alone.
+    /// First revision without sessions: every request carries its own metadata.
     V2026_07_28,
-    /// A revision this crate does not know.
+    /// Revision that this crate does not know.
     Other(OtherName),
 }
 
@@ -31,10 +30,10 @@ names!(ProtocolVersion {
 });
 
 impl ProtocolVersion {
-    /// The newest revision this crate speaks.
+    /// Newest revision that this crate speaks.
     pub const LATEST: Self = Self::V2026_07_28;
 
-    /// Every revision this crate speaks, newest first.
+    /// All revisions that this crate speaks, newest first.
     pub const KNOWN: [Self; 4] = [
         Self::V2026_07_28,
         Self::V2025_11_25,
@@ -42,11 +41,11 @@ impl ProtocolVersion {
         Self::V2025_03_26,
     ];
 
-    /// Whether every request of this revision carries its own version,
-    /// identity and capabilities, instead of a session that `initialize`
-    /// opened.
+    /// Returns true for revisions in which every request carries its version,
+    /// client info and capabilities, instead of a session opened by
+    /// `initialize`.
     ///
-    /// A revision from the future is modern; a name that is no date is not.
+    /// An unknown later date is modern. A name that is not a date is not.
     pub fn is_modern(&self) -> bool {
         self.is_date() && *self >= Self::V2026_07_28
     }

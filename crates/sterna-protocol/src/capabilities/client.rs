@@ -3,36 +3,36 @@ use std::collections::BTreeMap;
 use super::ExtensionId;
 use crate::json::JsonObject;
 
-/// What a client can do while a server works on its request.
+/// Capabilities of a client, declared on a request.
 ///
-/// In 2026-07-28 every request declares them anew; what an earlier request
-/// declared does not count.
+/// In 2026-07-28 every request declares them anew; earlier declarations do not
+/// count.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ClientCapabilities {
-    /// It can ask the user.
+    /// Elicitation: the client can ask its user.
     pub elicitation: Option<ElicitationCapability>,
-    /// It can list its roots.
+    /// Roots: the client can list them.
     pub roots: Option<JsonObject>,
-    /// It can have a model write something.
+    /// Sampling: the client can call a model.
     pub sampling: Option<SamplingCapability>,
-    /// Extensions it speaks, with their settings.
+    /// Extensions by id, with their settings.
     pub extensions: Option<BTreeMap<String, JsonObject>>,
-    /// Things no revision defines.
+    /// Experimental capabilities by name, with their settings.
     pub experimental: Option<BTreeMap<String, JsonObject>>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ClientCapabilities {
-    /// Whether the extension `name` is declared.
+    /// Returns true if the extension `name` is declared.
     pub fn has_extension(&self, name: &str) -> bool {
         self.extensions
             .as_ref()
             .is_some_and(|extensions| extensions.contains_key(name))
     }
 
-    /// The names of what is declared, each as the path to its member, such as
+    /// The declared capabilities as paths of members, such as
     /// `elicitation.form`.
     pub fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
@@ -65,7 +65,7 @@ impl ClientCapabilities {
         names
     }
 
-    /// The same, declaring an extension without settings.
+    /// Declares `extension` without settings.
     #[must_use]
     pub fn with_extension(mut self, extension: &ExtensionId) -> Self {
         let extensions = self.extensions.get_or_insert_default();
@@ -80,22 +80,22 @@ members!(ClientCapabilities {
     rest: extra
 });
 
-/// How a client can ask the user.
+/// Elicitation modes of a client.
 ///
-/// One that names no mode has form mode, which came first.
+/// Without a mode it means form mode, which is the older one.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitationCapability {
-    /// By a form.
+    /// Form mode: the client shows a form.
     pub form: Option<JsonObject>,
-    /// By sending the user to a URL.
+    /// URL mode: the client sends its user to a URL.
     pub url: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ElicitationCapability {
-    /// By a form only.
+    /// Declares form mode only.
     pub fn form() -> Self {
         Self {
             form: Some(JsonObject::new()),
@@ -103,7 +103,7 @@ impl ElicitationCapability {
         }
     }
 
-    /// By a URL only.
+    /// Declares URL mode only.
     pub fn url() -> Self {
         Self {
             url: Some(JsonObject::new()),
@@ -111,7 +111,7 @@ impl ElicitationCapability {
         }
     }
 
-    /// By a form or a URL.
+    /// Declares both modes.
     pub fn form_and_url() -> Self {
         Self {
             url: Some(JsonObject::new()),
@@ -119,12 +119,12 @@ impl ElicitationCapability {
         }
     }
 
-    /// Whether a form can be shown.
+    /// Returns true if the client can show a form.
     pub fn has_form(&self) -> bool {
         self.form.is_some() || self.url.is_none()
     }
 
-    /// Whether the user can be sent to a URL.
+    /// Returns true if the client can send its user to a URL.
     pub fn has_url(&self) -> bool {
         self.url.is_some()
     }
@@ -135,20 +135,20 @@ members!(ElicitationCapability {
     rest: extra
 });
 
-/// What a client's model can do.
+/// Sampling features of a client.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SamplingCapability {
-    /// It can be given tools.
+    /// Tools can be passed to the model.
     pub tools: Option<JsonObject>,
-    /// It can be given context of MCP servers (deprecated).
+    /// Context of MCP servers can be included (deprecated).
     pub context: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl SamplingCapability {
-    /// It can be given tools.
+    /// Tools can be passed to the model.
     pub fn with_tools() -> Self {
         Self {
             tools: Some(JsonObject::new()),

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::meta_key::{InvalidMetaKey, MetaKey};
 
-/// The name of an extension: a `_meta` key with a prefix (VER-B1).
+/// Id of an extension: a `_meta` key with a prefix (VER-B1).
 ///
 /// # Examples
 ///
@@ -24,7 +24,7 @@ use crate::meta_key::{InvalidMetaKey, MetaKey};
 pub struct ExtensionId(Cow<'static, str>);
 
 impl ExtensionId {
-    /// Requests that go on after their answer: see [`tasks`](crate::tasks).
+    /// Tasks extension; see [`tasks`](crate::tasks).
     pub const TASKS: Self = Self(Cow::Borrowed("io.modelcontextprotocol/tasks"));
 
     /// The name on the wire.
@@ -54,15 +54,15 @@ impl FromStr for ExtensionId {
     }
 }
 
-/// Why a text is no [`ExtensionId`].
+/// Text that is not an [`ExtensionId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum InvalidExtensionId {
-    /// It is not even a `_meta` key.
-    #[error("not a key")]
+    /// The text is not a `_meta` key.
+    #[error("not a `_meta` key")]
     NotAKey(#[from] InvalidMetaKey),
-    /// It has no prefix, which says whose extension it is.
-    #[error("no prefix such as `com.example/`")]
+    /// The prefix, which names the owner of the extension, is missing.
+    #[error("the prefix is missing; begin with one such as `com.example/`")]
     NoPrefix,
 }
 

@@ -4,11 +4,11 @@ use super::{ClientCapabilities, ElicitationCapability, SamplingCapability};
 use crate::json::JsonObject;
 
 impl ClientCapabilities {
-    /// The part of `required` that is not declared here; `None` if all of it is.
+    /// Returns the part of `required` that `self` does not declare; `None` if
+    /// it declares all of it.
     ///
-    /// Of settings only their presence counts, since nobody but an extension
-    /// can compare its own. Members this revision does not define are not
-    /// looked at.
+    /// Settings count as declared if they are present: only the extension
+    /// itself could compare their values. Members in `extra` are not compared.
     pub fn missing(&self, required: &Self) -> Option<Self> {
         let missing = Self {
             elicitation: missing_elicitation(

@@ -1,4 +1,4 @@
-//! Capabilities: what each side can do for the other.
+//! Capabilities of clients and servers.
 
 mod client;
 mod extension;

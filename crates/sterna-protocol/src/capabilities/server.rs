@@ -3,37 +3,37 @@ use std::collections::BTreeMap;
 use super::ExtensionId;
 use crate::json::JsonObject;
 
-/// What a server offers.
+/// Capabilities of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerCapabilities {
-    /// It has tools.
+    /// Tools.
     pub tools: Option<ToolsCapability>,
-    /// It has prompts.
+    /// Prompts.
     pub prompts: Option<PromptsCapability>,
-    /// It has resources.
+    /// Resources.
     pub resources: Option<ResourcesCapability>,
-    /// It suggests arguments.
+    /// Argument completion.
     pub completions: Option<JsonObject>,
-    /// It sends log messages to who wants them (deprecated).
+    /// Log messages to the client (deprecated).
     pub logging: Option<JsonObject>,
-    /// Extensions it speaks, with their settings.
+    /// Extensions by id, with their settings.
     pub extensions: Option<BTreeMap<String, JsonObject>>,
-    /// Things no revision defines.
+    /// Experimental capabilities by name, with their settings.
     pub experimental: Option<BTreeMap<String, JsonObject>>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ServerCapabilities {
-    /// Whether the extension `name` is declared.
+    /// Returns true if the extension `name` is declared.
     pub fn has_extension(&self, name: &str) -> bool {
         self.extensions
             .as_ref()
             .is_some_and(|extensions| extensions.contains_key(name))
     }
 
-    /// The same, declaring an extension without settings.
+    /// Declares `extension` without settings.
     #[must_use]
     pub fn with_extension(mut self, extension: &ExtensionId) -> Self {
         let extensions = self.extensions.get_or_insert_default();
@@ -49,11 +49,11 @@ members!(ServerCapabilities {
     rest: extra
 });
 
-/// What a server can do about its tools.
+/// Tool features of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ToolsCapability {
-    /// It tells when the list changes.
+    /// The server reports changes of the list.
     pub list_changed: Option<bool>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -64,11 +64,11 @@ members!(ToolsCapability {
     rest: extra
 });
 
-/// What a server can do about its prompts.
+/// Prompt features of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PromptsCapability {
-    /// It tells when the list changes.
+    /// The server reports changes of the list.
     pub list_changed: Option<bool>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -79,13 +79,13 @@ members!(PromptsCapability {
     rest: extra
 });
 
-/// What a server can do about its resources.
+/// Resource features of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ResourcesCapability {
-    /// It tells when a resource changes that a client subscribed to.
+    /// The server reports changes of the resources that a client subscribed to.
     pub subscribe: Option<bool>,
-    /// It tells when the list changes.
+    /// The server reports changes of the list.
     pub list_changed: Option<bool>,
     /// Members this revision does not define.
     pub extra: JsonObject,

@@ -3,22 +3,22 @@ use base64_simd::STANDARD as BASE64;
 use super::Annotations;
 use crate::json::JsonObject;
 
-/// Words.
+/// Text content.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TextContent {
-    /// The words.
+    /// The text.
     pub text: String,
-    /// Whom they are for and how much they matter.
+    /// Audience, priority and age of the content.
     pub annotations: Option<Annotations>,
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl TextContent {
-    /// Plain words.
+    /// Creates plain text.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -36,29 +36,29 @@ members!(TextContent {
     rest: extra
 });
 
-/// A picture.
+/// Image content.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ImageContent {
-    /// The picture in base64.
+    /// Image data in base64.
     pub data: String,
-    /// Its media type.
+    /// Media type.
     pub mime_type: String,
-    /// Whom it is for and how much it matters.
+    /// Audience, priority and age.
     pub annotations: Option<Annotations>,
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ImageContent {
-    /// A picture of these bytes.
+    /// Encodes `bytes` as an image.
     pub fn new(bytes: &[u8], mime_type: impl Into<String>) -> Self {
         Self::from_base64(BASE64.encode_to_string(bytes), mime_type)
     }
 
-    /// A picture whose bytes are in base64 already.
+    /// Creates an image from data in base64.
     pub fn from_base64(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self {
             data: data.into(),
@@ -77,29 +77,29 @@ members!(ImageContent {
     rest: extra
 });
 
-/// A sound.
+/// Audio content.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AudioContent {
-    /// The sound in base64.
+    /// Audio data in base64.
     pub data: String,
-    /// Its media type.
+    /// Media type.
     pub mime_type: String,
-    /// Whom it is for and how much it matters.
+    /// Audience, priority and age.
     pub annotations: Option<Annotations>,
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl AudioContent {
-    /// A sound of these bytes.
+    /// Encodes `bytes` as audio.
     pub fn new(bytes: &[u8], mime_type: impl Into<String>) -> Self {
         Self::from_base64(BASE64.encode_to_string(bytes), mime_type)
     }
 
-    /// A sound whose bytes are in base64 already.
+    /// Creates audio from data in base64.
     pub fn from_base64(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self {
             data: data.into(),

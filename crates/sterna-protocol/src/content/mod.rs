@@ -1,4 +1,4 @@
-//! Content: what tools, prompts and models say.
+//! Content of tool results, prompts and messages.
 
 mod blocks;
 mod resource;
@@ -12,7 +12,7 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::json::{JsonObject, Tagged, read_tagged};
 
-/// A piece of what a tool returned or a prompt says, told apart by `type`.
+/// Block of content in a tool result or a prompt, distinguished by `type`.
 ///
 /// # Examples
 ///
@@ -26,17 +26,17 @@ use crate::json::{JsonObject, Tagged, read_tagged};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ContentBlock {
-    /// Words.
+    /// Text content.
     Text(TextContent),
-    /// A picture.
+    /// Image content.
     Image(ImageContent),
-    /// A sound.
+    /// Audio content.
     Audio(AudioContent),
-    /// The address of a resource.
+    /// Link to a resource.
     ResourceLink(ResourceLink),
-    /// A resource itself.
+    /// Embedded resource.
     Resource(EmbeddedResource),
-    /// A kind of content this revision does not define.
+    /// Content of a `type` that this revision does not define.
     Other(OtherContent),
 }
 
@@ -50,7 +50,7 @@ variants!(ContentBlock {
 });
 
 impl ContentBlock {
-    /// Plain words.
+    /// Creates plain text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextContent::new(text))
     }
@@ -77,9 +77,9 @@ impl<'de> Deserialize<'de> for ContentBlock {
     }
 }
 
-/// Content of a `type` that this revision does not define, kept whole.
+/// Content of a `type` that this revision does not define, kept unchanged.
 ///
-/// Only decoding makes one, so it can never stand for a type that is known.
+/// Made by decoding only, so it never stands for a known type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OtherContent {
     kind: String,
@@ -99,7 +99,7 @@ impl OtherContent {
         &self.kind
     }
 
-    /// All members, `type` among them.
+    /// All members, including `type`.
     pub fn members(&self) -> &JsonObject {
         &self.members
     }

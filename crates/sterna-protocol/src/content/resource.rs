@@ -2,18 +2,18 @@ use super::Annotations;
 use crate::json::JsonObject;
 use crate::resource::{BlobResourceContents, Resource, ResourceContents, TextResourceContents};
 
-/// The address of a resource that a tool or a prompt points at.
+/// Link from a tool result or a prompt to a resource.
 ///
-/// It need not be one that `resources/list` shows.
+/// The resource need not be in `resources/list`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceLink {
-    /// What it points at.
+    /// The linked resource.
     pub resource: Resource,
 }
 
 impl ResourceLink {
-    /// A link to `resource`.
+    /// Links to `resource`.
     pub fn new(resource: Resource) -> Self {
         Self { resource }
     }
@@ -24,22 +24,22 @@ members!(ResourceLink {
     base: resource
 });
 
-/// The contents of a resource, inside a prompt or the result of a tool.
+/// Contents of a resource, embedded in a prompt or a tool result.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EmbeddedResource {
-    /// The contents.
+    /// Contents of the resource.
     pub resource: ResourceContents,
-    /// Whom they are for and how much they matter.
+    /// Audience, priority and age of the content.
     pub annotations: Option<Annotations>,
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl EmbeddedResource {
-    /// Text of the resource at `uri`.
+    /// Embeds text of the resource at `uri`.
     pub fn text(
         uri: impl Into<String>,
         mime_type: impl Into<String>,
@@ -50,7 +50,7 @@ impl EmbeddedResource {
         Self::of(contents.into())
     }
 
-    /// Bytes of the resource at `uri`.
+    /// Embeds bytes of the resource at `uri`.
     pub fn blob(uri: impl Into<String>, mime_type: impl Into<String>, bytes: &[u8]) -> Self {
         let mut contents = BlobResourceContents::new(uri, bytes);
         contents.mime_type = Some(mime_type.into());

@@ -9,16 +9,16 @@ use super::{
 use crate::json::Number;
 
 impl FormSchema {
-    /// Checks an answer against the form and fills in the defaults of fields
-    /// that were left out.
+    /// Validates `content` against the form and fills in the defaults of
+    /// missing fields.
     ///
-    /// Fields the form does not have are left as they are, as JSON Schema
-    /// says.
+    /// Fields that the form does not define are kept, as JSON Schema allows
+    /// them.
     ///
     /// # Errors
     ///
-    /// Names the first field that breaks a rule, and the rule. The user can be
-    /// shown it and asked again.
+    /// The first field that breaks a rule, and the rule. Its text can be shown
+    /// to the user, who can be asked again.
     ///
     /// # Examples
     ///
@@ -71,7 +71,7 @@ impl FormSchema {
 }
 
 impl PrimitiveSchema {
-    /// What the field holds before the user touches it.
+    /// The default of the field, if it has one.
     pub fn default_value(&self) -> Option<ElicitValue> {
         match self {
             Self::Boolean(schema) => schema.default.map(Into::into),
@@ -187,7 +187,7 @@ fn some_of<'a>(
     if let Some(max) = max.filter(|max| count > *max) {
         return Err(Rule::MaxItems(max));
     }
-    // Both lists come from peers, so they are not compared each with each.
+    // Both lists come from peers: comparing each with each would cost quadratic time.
     let known: std::collections::BTreeSet<_> = options.clone().collect();
     match picked.iter().all(|picked| known.contains(picked)) {
         true => Ok(()),
@@ -195,67 +195,67 @@ fn some_of<'a>(
     }
 }
 
-/// An answer that does not fit its form.
+/// Answer that does not fit its form.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("`{field}` {rule}")]
 #[non_exhaustive]
 pub struct AnswerError {
-    /// The field.
+    /// Name of the field.
     pub field: String,
-    /// The rule it breaks.
+    /// Rule that it breaks.
     pub rule: Rule,
 }
 
-/// A rule about one field of a form.
+/// Rule for one field of a form.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Rule {
-    /// A boolean.
+    /// The value must be a boolean.
     #[error("must be yes or no")]
     Boolean,
-    /// Text of this format.
+    /// The text must have this format.
     #[error("must be of the format {0}")]
     Format(StringFormat),
-    /// A whole number.
+    /// The value must be a whole number.
     #[error("must be a whole number")]
     Integer,
-    /// At most so many picks.
+    /// At most this number of choices.
     #[error("must be at most {0} of the choices")]
     MaxItems(u64),
-    /// At most so many characters.
+    /// At most this number of characters.
     #[error("must have at most {0} characters")]
     MaxLength(u64),
-    /// At most this.
+    /// Largest value.
     #[error("must be at most {0}")]
     Maximum(Number),
-    /// At least so many picks.
+    /// At least this number of choices.
     #[error("must be at least {0} of the choices")]
     MinItems(u64),
-    /// At least so many characters.
+    /// At least this number of characters.
     #[error("must have at least {0} characters")]
     MinLength(u64),
-    /// At least this.
+    /// Smallest value.
     #[error("must be at least {0}")]
     Minimum(Number),
-    /// A number.
+    /// The value must be a number.
     #[error("must be a number")]
     Number,
-    /// One of the choices.
+    /// The value must be one of the choices.
     #[error("must be one of {0}")]
     OneOf(Choices),
-    /// Not left out.
+    /// The field must not be empty.
     #[error("must be filled in")]
     Required,
-    /// A list of some of the choices.
+    /// The value must be a list of choices.
     #[error("must be some of {0}")]
     SomeOf(Choices),
-    /// Text.
+    /// The value must be a string.
     #[error("must be text")]
     String,
 }
 
-/// The choices of a field, as far as they are shown: a list can be of any
-/// length, and so can its entries.
+/// Choices of a field, for error texts. Shows at most 12 of them, and at most
+/// 40 characters of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choices {
     shown: Vec<String>,

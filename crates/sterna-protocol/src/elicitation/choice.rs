@@ -1,25 +1,25 @@
-//! Fields where the user picks from a list.
+//! Schemas of fields with a list of choices (`EnumSchema`).
 
 use crate::json::JsonObject;
 
-/// One of several strings.
+/// Single choice among strings.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UntitledSingleSelectEnumSchema {
-    /// What can be picked.
+    /// The choices.
     pub values: Vec<String>,
-    /// What to call the field.
+    /// Display name of the field.
     pub title: Option<String>,
-    /// What belongs there.
+    /// Description of the value.
     pub description: Option<String>,
-    /// What is picked before the user chooses.
+    /// Choice that is selected at first.
     pub default: Option<String>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl UntitledSingleSelectEnumSchema {
-    /// A choice between `values`.
+    /// Creates a single choice among `values`.
     pub fn new(values: Vec<String>) -> Self {
         Self {
             values,
@@ -38,24 +38,24 @@ members!(UntitledSingleSelectEnumSchema {
     rest: extra
 });
 
-/// One of several strings, each with a title.
+/// Single choice among strings with titles.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TitledSingleSelectEnumSchema {
-    /// What can be picked.
+    /// The choices.
     pub one_of: Vec<EnumOption>,
-    /// What to call the field.
+    /// Display name of the field.
     pub title: Option<String>,
-    /// What belongs there.
+    /// Description of the value.
     pub description: Option<String>,
-    /// What is picked before the user chooses.
+    /// Choice that is selected at first.
     pub default: Option<String>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl TitledSingleSelectEnumSchema {
-    /// A choice between `one_of`.
+    /// Creates a single choice among `one_of`.
     pub fn new(one_of: Vec<EnumOption>) -> Self {
         Self {
             one_of,
@@ -74,29 +74,29 @@ members!(TitledSingleSelectEnumSchema {
     rest: extra
 });
 
-/// One of several strings, with titles in a list beside them, as 2025-06-18
-/// had it.
+/// Single choice among strings, with the titles in a parallel list, as in
+/// 2025-06-18.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LegacyTitledEnumSchema {
-    /// What can be picked.
+    /// The choices.
     pub values: Vec<String>,
-    /// What to show for each of them, in the same order.
+    /// Title of each choice, in the order of `values`.
     ///
-    /// Without this member it would be an [`UntitledSingleSelectEnumSchema`].
+    /// A schema without this member is an [`UntitledSingleSelectEnumSchema`].
     pub enum_names: Vec<String>,
-    /// What to call the field.
+    /// Display name of the field.
     pub title: Option<String>,
-    /// What belongs there.
+    /// Description of the value.
     pub description: Option<String>,
-    /// What is picked before the user chooses.
+    /// Choice that is selected at first.
     pub default: Option<String>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl LegacyTitledEnumSchema {
-    /// A choice between `values`, shown as `enum_names`.
+    /// Creates a single choice among `values`, shown as `enum_names`.
     pub fn new(values: Vec<String>, enum_names: Vec<String>) -> Self {
         Self {
             values,
@@ -116,28 +116,28 @@ members!(LegacyTitledEnumSchema {
     rest: extra
 });
 
-/// Some of several strings.
+/// Multiple choice among strings.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UntitledMultiSelectEnumSchema {
-    /// What can be picked.
+    /// The choices.
     pub items: UntitledItems,
-    /// How many must be picked.
+    /// Least number of choices.
     pub min_items: Option<u64>,
-    /// How many may be picked.
+    /// Largest number of choices.
     pub max_items: Option<u64>,
-    /// What to call the field.
+    /// Display name of the field.
     pub title: Option<String>,
-    /// What belongs there.
+    /// Description of the value.
     pub description: Option<String>,
-    /// What is picked before the user chooses.
+    /// Choice that is selected at first.
     pub default: Option<Vec<String>>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl UntitledMultiSelectEnumSchema {
-    /// Any of `values`.
+    /// Creates a multiple choice among `values`.
     pub fn new(values: Vec<String>) -> Self {
         let items = UntitledItems {
             values,
@@ -163,11 +163,11 @@ members!(UntitledMultiSelectEnumSchema {
     rest: extra
 });
 
-/// The strings of an [`UntitledMultiSelectEnumSchema`].
+/// Choices of an [`UntitledMultiSelectEnumSchema`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UntitledItems {
-    /// What can be picked.
+    /// The choices.
     pub values: Vec<String>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -179,28 +179,28 @@ members!(UntitledItems {
     rest: extra
 });
 
-/// Some of several strings, each with a title.
+/// Multiple choice among strings with titles.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TitledMultiSelectEnumSchema {
-    /// What can be picked.
+    /// The choices.
     pub items: TitledItems,
-    /// How many must be picked.
+    /// Least number of choices.
     pub min_items: Option<u64>,
-    /// How many may be picked.
+    /// Largest number of choices.
     pub max_items: Option<u64>,
-    /// What to call the field.
+    /// Display name of the field.
     pub title: Option<String>,
-    /// What belongs there.
+    /// Description of the value.
     pub description: Option<String>,
-    /// What is picked before the user chooses.
+    /// Choice that is selected at first.
     pub default: Option<Vec<String>>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl TitledMultiSelectEnumSchema {
-    /// Any of `any_of`.
+    /// Creates a multiple choice among `any_of`.
     pub fn new(any_of: Vec<EnumOption>) -> Self {
         let items = TitledItems {
             any_of,
@@ -226,11 +226,11 @@ members!(TitledMultiSelectEnumSchema {
     rest: extra
 });
 
-/// The strings of a [`TitledMultiSelectEnumSchema`].
+/// Choices of a [`TitledMultiSelectEnumSchema`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TitledItems {
-    /// What can be picked.
+    /// The choices.
     pub any_of: Vec<EnumOption>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -241,20 +241,20 @@ members!(TitledItems {
     rest: extra
 });
 
-/// A string that can be picked and what to show for it.
+/// Choice with a title.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EnumOption {
-    /// What the answer will hold.
+    /// Value in the answer.
     pub value: String,
-    /// What the user sees.
+    /// Title that the user sees.
     pub title: String,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl EnumOption {
-    /// `value`, shown as `title`.
+    /// Creates the choice `value`, shown as `title`.
     pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
         Self {
             value: value.into(),

@@ -6,22 +6,22 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::json::{JsonObject, NotFinite, Number, OtherName};
 
-/// The result of `elicitation/create`: what the user did.
+/// Result of `elicitation/create`: the user's action and input.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitResult {
-    /// What the user did.
+    /// Action of the user.
     pub action: ElicitAction,
-    /// What the user filled in, if it was a form and was accepted.
+    /// Input of the user. `Some` only for a form that was accepted.
     pub content: Option<ElicitContent>,
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ElicitResult {
-    /// The user did this and filled in nothing.
+    /// Creates a result without content.
     pub fn new(action: ElicitAction) -> Self {
         Self {
             action,
@@ -31,7 +31,7 @@ impl ElicitResult {
         }
     }
 
-    /// The user filled in a form: pairs of a field and its value, or whole
+    /// Accepts a form. `content` is pairs of field and value, or an
     /// [`ElicitContent`].
     ///
     /// # Examples
@@ -65,12 +65,12 @@ impl ElicitResult {
         }
     }
 
-    /// The user said no.
+    /// Declines the request.
     pub fn decline() -> Self {
         Self::new(ElicitAction::Decline)
     }
 
-    /// The user went away without saying anything.
+    /// Dismisses the request without an answer.
     pub fn cancel() -> Self {
         Self::new(ElicitAction::Cancel)
     }
@@ -82,17 +82,17 @@ members!(ElicitResult {
     rest: extra
 });
 
-/// What a user did when asked.
+/// Action of a user on an elicitation request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ElicitAction {
-    /// Said yes.
+    /// The user accepted.
     Accept,
-    /// Went away without saying anything.
+    /// The user dismissed the request without a choice.
     Cancel,
-    /// Said no.
+    /// The user declined.
     Decline,
-    /// Something this revision does not define.
+    /// Value that this revision does not define.
     Other(OtherName),
 }
 
@@ -102,26 +102,27 @@ names!(ElicitAction {
     Decline = "decline",
 });
 
-/// What a user filled in, by field.
+/// Input of a user: one value per field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ElicitContent(BTreeMap<String, ElicitValue>);
 
 impl ElicitContent {
-    /// The form that says what `value` does.
+    /// Converts `value` to content, one field per member.
     ///
     /// # Errors
     ///
-    /// `value` is no object of strings, numbers, booleans and lists of strings.
+    /// `value` is not an object of strings, numbers, booleans and lists of
+    /// strings.
     pub fn of(value: &impl Serialize) -> serde_json::Result<Self> {
         serde_json::from_slice(&serde_json::to_vec(value)?)
     }
 
-    /// What stands in the field `name`.
+    /// The value of the field `name`.
     pub fn get(&self, name: &str) -> Option<&ElicitValue> {
         self.0.get(name)
     }
 
-    /// Fills in the field `name`.
+    /// Sets the field `name`.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<ElicitValue>) {
         self.0.insert(name.into(), value.into());
     }
@@ -131,11 +132,11 @@ impl ElicitContent {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// Reads the whole form as a `T`.
+    /// Decodes all fields as a `T`.
     ///
     /// # Errors
     ///
-    /// The form is not a `T`.
+    /// The fields are not those of a `T`.
     ///
     /// # Examples
     ///
@@ -152,8 +153,8 @@ impl ElicitContent {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
-        // Text is the shorter way, but it is refused in words that speak of
-        // lines and columns, and these words are for whoever filled the form in.
+        // Decoding from text is faster, but its errors name lines and columns,
+        // which mean nothing to the user who filled in the form.
         match serde_json::from_slice(&serde_json::to_vec(self)?) {
             Ok(form) => Ok(form),
             Err(_) => serde_json::from_value(serde_json::to_value(self)?),
@@ -190,17 +191,17 @@ impl<'de> Deserialize<'de> for ElicitContent {
     }
 }
 
-/// What can stand in a field.
+/// Value of a field.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ElicitValue {
-    /// Yes or no.
+    /// Boolean.
     Boolean(bool),
-    /// A number.
+    /// Number.
     Number(Number),
-    /// Text, or one pick from a list.
+    /// Text, or the one choice that was selected.
     String(String),
-    /// Several picks from a list.
+    /// Choices that were selected.
     Strings(Vec<String>),
 }
 
@@ -210,7 +211,7 @@ impl From<bool> for ElicitValue {
     }
 }
 
-/// A number of each type that always has a JSON form.
+/// Implements `From` for number types that always have a JSON form.
 macro_rules! numbers {
     ($($type:ty),+) => {$(
         impl From<$type> for ElicitValue {

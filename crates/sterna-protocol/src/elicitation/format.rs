@@ -1,9 +1,10 @@
-//! The string formats a form can ask for.
+//! Formats of strings in a form.
 
 use super::StringFormat;
 use crate::uri::Uri;
 
-/// Whether `text` is of the `format`; a format nobody here knows admits all.
+/// Returns true if `text` has the `format`. An unknown format accepts every
+/// text.
 pub(super) fn matches(format: &StringFormat, text: &str) -> bool {
     match format {
         StringFormat::Date => is_date(text),
@@ -14,7 +15,7 @@ pub(super) fn matches(format: &StringFormat, text: &str) -> bool {
     }
 }
 
-/// RFC 3339 `full-date`.
+/// Checks for an RFC 3339 `full-date`.
 fn is_date(text: &str) -> bool {
     let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text.as_bytes() else {
         return false;
@@ -38,7 +39,7 @@ fn is_date(text: &str) -> bool {
     (1..=days).contains(&day)
 }
 
-/// RFC 3339 `date-time`.
+/// Checks for an RFC 3339 `date-time`.
 fn is_date_time(text: &str) -> bool {
     let Some((date, time)) = text.split_once(['T', 't']) else {
         return false;
@@ -85,13 +86,13 @@ fn offset_minutes(text: &[u8]) -> Option<i16> {
     }
 }
 
-/// The number that two digits write.
+/// The number written in two digits.
 fn two(tens: u8, ones: u8) -> Option<u8> {
     let digit = |byte: u8| byte.is_ascii_digit().then(|| byte - b'0');
     Some(digit(tens)? * 10 + digit(ones)?)
 }
 
-/// RFC 5321 `Mailbox`, without address literals.
+/// Checks for an RFC 5321 `Mailbox`, without address literals.
 fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else {
         return false;

@@ -1,4 +1,4 @@
-//! Elicitation: asking the user, by a form or by sending them to a URL.
+//! Elicitation: asking the user, through a form or at a URL.
 
 mod check;
 mod choice;

@@ -7,28 +7,28 @@ use super::{
 };
 use crate::json::{JsonObject, Number, OtherName, Tagged, read_tagged};
 
-/// One field of a form.
+/// Schema of one field of a form.
 ///
-/// `type` tells most of them apart; among strings `oneOf`, `enumNames` or
-/// `enum` does, among arrays what their `items` hold.
+/// `type` distinguishes most variants. Strings are distinguished by `oneOf`,
+/// `enumNames` or `enum`, arrays by their `items`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PrimitiveSchema {
-    /// Yes or no.
+    /// Boolean.
     Boolean(BooleanSchema),
-    /// One of several strings, titled as 2025-06-18 did it.
+    /// Single choice with titles, as in 2025-06-18.
     LegacyTitledEnum(LegacyTitledEnumSchema),
-    /// A number or an integer.
+    /// Number or integer.
     Number(NumberSchema),
     /// Text.
     String(StringSchema),
-    /// Some of several titled strings.
+    /// Multiple choice with titles.
     TitledMultiSelect(TitledMultiSelectEnumSchema),
-    /// One of several titled strings.
+    /// Single choice with titles.
     TitledSingleSelect(TitledSingleSelectEnumSchema),
-    /// Some of several strings.
+    /// Multiple choice.
     UntitledMultiSelect(UntitledMultiSelectEnumSchema),
-    /// One of several strings.
+    /// Single choice.
     UntitledSingleSelect(UntitledSingleSelectEnumSchema),
 }
 
@@ -93,21 +93,21 @@ impl<'de> Deserialize<'de> for PrimitiveSchema {
     }
 }
 
-/// A field for text.
+/// Schema of a text field.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct StringSchema {
-    /// What to call the field.
+    /// Display name of the field.
     pub title: Option<String>,
-    /// What belongs there.
+    /// Description of the value.
     pub description: Option<String>,
-    /// How many characters there must be.
+    /// Least number of characters.
     pub min_length: Option<u64>,
-    /// How many characters there may be.
+    /// Largest number of characters.
     pub max_length: Option<u64>,
-    /// What the text must be.
+    /// Format of the text.
     pub format: Option<StringFormat>,
-    /// What stands there before the user types.
+    /// Value before the user types.
     pub default: Option<String>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -120,19 +120,19 @@ members!(StringSchema {
     rest: extra
 });
 
-/// What the text in a field must be.
+/// Format of the text in a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StringFormat {
-    /// A day, such as `2026-07-28`.
+    /// Date, such as `2026-07-28`.
     Date,
-    /// A moment, after RFC 3339.
+    /// Date and time, as in RFC 3339.
     DateTime,
-    /// A mail address.
+    /// Email address.
     Email,
-    /// An absolute URI, after RFC 3986.
+    /// Absolute URI, as in RFC 3986.
     Uri,
-    /// A format this revision does not define.
+    /// Format that this revision does not define.
     Other(OtherName),
 }
 
@@ -143,28 +143,28 @@ names!(StringFormat {
     Uri = "uri",
 });
 
-/// A field for a number.
+/// Schema of a number field.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NumberSchema {
-    /// Whether the number must be whole.
+    /// Integer or any number (`type`).
     pub kind: NumberType,
-    /// What to call the field.
+    /// Display name of the field.
     pub title: Option<String>,
-    /// What belongs there.
+    /// Description of the value.
     pub description: Option<String>,
-    /// The least it may be.
+    /// Smallest value.
     pub minimum: Option<Number>,
-    /// The most it may be.
+    /// Largest value.
     pub maximum: Option<Number>,
-    /// What stands there before the user types.
+    /// Value before the user types.
     pub default: Option<Number>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl NumberSchema {
-    /// Any whole number.
+    /// Creates a field for any integer.
     ///
     /// # Examples
     ///
@@ -184,48 +184,48 @@ impl NumberSchema {
         Self::new(NumberType::Integer)
     }
 
-    /// Any number, whole or not.
+    /// Creates a field for any number.
     pub fn number() -> Self {
         Self::new(NumberType::Number)
     }
 
-    /// Names the field.
+    /// Sets the display name.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// Says what belongs there.
+    /// Sets the description.
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// Takes no number below `minimum`. A float goes through
-    /// [`Number::try_from`], because JSON has neither infinity nor NaN.
+    /// Sets the smallest value. Convert a float with [`Number::try_from`],
+    /// since JSON has neither infinity nor NaN.
     #[must_use]
     pub fn at_least(mut self, minimum: impl Into<Number>) -> Self {
         self.minimum = Some(minimum.into());
         self
     }
 
-    /// Takes no number above `maximum`.
+    /// Sets the largest value.
     #[must_use]
     pub fn at_most(mut self, maximum: impl Into<Number>) -> Self {
         self.maximum = Some(maximum.into());
         self
     }
 
-    /// Fills the field in before the user types.
+    /// Sets the value before the user types.
     #[must_use]
     pub fn with_default(mut self, default: impl Into<Number>) -> Self {
         self.default = Some(default.into());
         self
     }
 
-    /// Any number of this kind.
+    /// Creates a field for any number of this type.
     pub fn new(kind: NumberType) -> Self {
         Self {
             kind,
@@ -246,16 +246,16 @@ members!(NumberSchema {
     rest: extra
 });
 
-/// Whether a number must be whole.
+/// Type of a number field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "JSON Schema has these two types of number"
 )]
 pub enum NumberType {
-    /// Whole.
+    /// Integer.
     Integer,
-    /// Whole or not.
+    /// Integer or fraction.
     Number,
 }
 
@@ -278,15 +278,15 @@ impl<'de> Deserialize<'de> for NumberType {
     }
 }
 
-/// A field for yes or no.
+/// Schema of a boolean field.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct BooleanSchema {
-    /// What to call the field.
+    /// Display name of the field.
     pub title: Option<String>,
-    /// What belongs there.
+    /// Description of the value.
     pub description: Option<String>,
-    /// What stands there before the user chooses.
+    /// Value before the user chooses.
     pub default: Option<bool>,
     /// Members this revision does not define.
     pub extra: JsonObject,

@@ -5,15 +5,15 @@ use super::FormSchema;
 use crate::json::{JsonObject, Tagged, read_tagged};
 use crate::uri::Uri;
 
-/// The parameters of `elicitation/create`, told apart by `mode`.
+/// Parameters of `elicitation/create`, distinguished by `mode`.
 ///
-/// A request that names no mode is a form.
+/// A request without `mode` is a form.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ElicitRequestParams {
-    /// The user fills in a form.
+    /// Form mode: the user fills in a form.
     Form(ElicitRequestFormParams),
-    /// The user visits a URL.
+    /// URL mode: the user visits a URL.
     Url(ElicitRequestUrlParams),
 }
 
@@ -23,7 +23,7 @@ variants!(ElicitRequestParams {
 });
 
 impl ElicitRequestParams {
-    /// What the user is told.
+    /// Message for the user.
     pub fn message(&self) -> &str {
         match self {
             Self::Form(params) => &params.message,
@@ -51,22 +51,22 @@ impl<'de> Deserialize<'de> for ElicitRequestParams {
     }
 }
 
-/// A form for the user.
+/// Form for the user.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitRequestFormParams {
-    /// What the user is told.
+    /// Message for the user.
     pub message: String,
-    /// The fields of the form.
+    /// Schema of the form.
     pub requested_schema: FormSchema,
-    /// Names the mode; 2025-06-18 knows no other and has no such member.
+    /// Mode. 2025-06-18 has only forms and does not define the member.
     pub mode: Option<FormMode>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ElicitRequestFormParams {
-    /// A form that says it is one.
+    /// Creates a form that names its mode.
     pub fn new(message: impl Into<String>, requested_schema: FormSchema) -> Self {
         Self {
             message: message.into(),
@@ -83,12 +83,9 @@ members!(ElicitRequestFormParams {
     rest: extra
 });
 
-/// The value that `mode` has on a form.
+/// The value `"form"` of `mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "a value of its own, with nothing to add"
-)]
+#[expect(clippy::exhaustive_structs, reason = "a single value without members")]
 pub struct FormMode;
 
 impl Serialize for FormMode {
@@ -107,16 +104,17 @@ impl<'de> Deserialize<'de> for FormMode {
     }
 }
 
-/// A URL for the user to visit; what happens there stays there.
+/// URL for the user to visit. The result of the visit does not pass through the
+/// client.
 ///
-/// Since 2026-07-28 without `elicitationId`: the server learns from its own
-/// state whether the visit is over.
+/// Since 2026-07-28 there is no `elicitationId`: the server finds out from its
+/// own state whether the visit is over.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitRequestUrlParams {
-    /// What the user is told.
+    /// Message for the user.
     pub message: String,
-    /// Where to go; always a valid URI (ELICIT-S6).
+    /// URL to visit; always a valid URI (ELICIT-S6).
     pub url: Uri,
     /// Members this revision does not define.
     pub extra: JsonObject,

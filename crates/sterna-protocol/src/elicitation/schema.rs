@@ -6,7 +6,7 @@ use serde::ser::{Serialize, Serializer};
 use super::PrimitiveSchema;
 use crate::json::JsonObject;
 
-/// The fields of a form: a flat object with primitive members.
+/// Schema of a form: a flat object of primitive fields.
 ///
 /// # Examples
 ///
@@ -25,23 +25,23 @@ use crate::json::JsonObject;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FormSchema {
-    /// The fields, in the order the form shows them.
+    /// Fields, in the order in which the form shows them.
     pub properties: Properties,
-    /// The fields that must be filled in.
+    /// Names of the required fields.
     pub required: Option<Vec<String>>,
-    /// The dialect, if the schema names one.
+    /// Schema dialect (`$schema`), if given.
     pub schema: Option<String>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl FormSchema {
-    /// A form without fields.
+    /// Creates a form without fields.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a field that must be filled in.
+    /// Adds a required field.
     #[must_use]
     pub fn with_required(
         self,
@@ -54,7 +54,7 @@ impl FormSchema {
         form
     }
 
-    /// Adds a field that may stay empty.
+    /// Adds an optional field.
     #[must_use]
     pub fn with_optional(
         mut self,
@@ -65,7 +65,7 @@ impl FormSchema {
         self
     }
 
-    /// Whether the field `name` must be filled in.
+    /// Returns true if the field `name` is required.
     pub fn requires(&self, name: &str) -> bool {
         let required = self.required.iter().flatten();
         required.into_iter().any(|required| required == name)
@@ -79,18 +79,18 @@ members!(FormSchema {
     rest: extra
 });
 
-/// The fields of a form by name, in the order the server gave them.
+/// Fields of a form by name, in the server's order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Properties(Vec<(String, PrimitiveSchema)>);
 
 impl Properties {
-    /// The field `name`.
+    /// The schema of the field `name`.
     pub fn get(&self, name: &str) -> Option<&PrimitiveSchema> {
         self.iter()
             .find_map(|(found, schema)| (found == name).then_some(schema))
     }
 
-    /// Sets the field `name`: in its place if it is there, else at the end.
+    /// Sets the field `name`. Replaces it in place, or appends it.
     pub fn insert(&mut self, name: impl Into<String>, schema: impl Into<PrimitiveSchema>) {
         let (name, schema) = (name.into(), schema.into());
         match self.0.iter_mut().find(|(found, _)| *found == name) {
@@ -138,8 +138,8 @@ impl<'de> Visitor<'de> for PropertiesVisitor {
     }
 }
 
-/// A name that stands twice; in a form of a hostile size that must not take
-/// the square of its length to find.
+/// Returns a name that occurs twice. Sorts the names, since comparing each with
+/// each would let a hostile form cost quadratic time.
 fn twice(fields: &[(String, PrimitiveSchema)]) -> Option<&str> {
     let mut names: Vec<_> = fields.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();

@@ -1,4 +1,4 @@
-//! One header of a request, compared with what the body says.
+//! Comparison of one request header with the body.
 
 use std::ops::Deref;
 
@@ -7,25 +7,25 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use super::mismatch::HeaderMismatch;
 use super::value::MalformedValue;
 
-/// The only value of `header`, if it is there at all.
+/// Returns the only value of `header`, if it is present.
 pub(super) fn single<'a>(
     headers: &'a HeaderMap,
     header: &HeaderName,
 ) -> Result<Option<&'a HeaderValue>, HeaderMismatch> {
-    // As many values as names: nothing at all stands twice, which is how it should be.
+    // As many values as names: no header is repeated, as usual.
     if headers.len() == headers.keys_len() {
         return Ok(headers.get(header));
     }
     let mut values = headers.get_all(header).iter();
     let value = values.next();
     if values.next().is_some() {
-        // Two readers might each believe another one, even of two equals.
+        // Readers differ on which of the two counts; equal values are no exception.
         return Err(HeaderMismatch::Repeated(header.clone()));
     }
     Ok(value)
 }
 
-/// Checks that `header` is there and says `text`.
+/// Checks that `header` is present and has the value `text`.
 pub(super) fn require_text<'a, T: Deref<Target = str>>(
     headers: &'a HeaderMap,
     header: &HeaderName,
@@ -38,15 +38,15 @@ pub(super) fn require_text<'a, T: Deref<Target = str>>(
     }
 }
 
-/// Whether a header value with these bytes stands for just them: nothing to
-/// trim, to decode or to refuse.
+/// Returns true if a header value of these bytes needs no trimming or decoding
+/// and cannot be malformed.
 fn is_read_as_is(text: &str) -> bool {
     let inside = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
     text.is_ascii() && inside(bytes.first()) && inside(bytes.last())
 }
 
-/// Checks that `header` is there and that what it says passes `agrees`.
+/// Checks that `header` is present and that `agrees` accepts its value.
 pub(super) fn require<'a, T: Deref<Target = str>>(
     headers: &'a HeaderMap,
     header: &HeaderName,

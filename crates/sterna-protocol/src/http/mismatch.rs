@@ -4,34 +4,34 @@ use thiserror::Error;
 use crate::jsonrpc::{ErrorCode, ErrorObject};
 use crate::version::ProtocolVersion;
 
-/// Why the headers of a request are not those that its body calls for.
+/// Difference between the headers of a request and its body.
 ///
-/// The answer is the status 400 and the [`ErrorObject`] that this turns into.
+/// Answer with status 400 and the [`ErrorObject`] that this converts to.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum HeaderMismatch {
-    /// The header and the body say different things.
+    /// The header and the body have different values.
     #[error("`{0}` differs from the body")]
     Differs(HeaderName),
-    /// The header holds characters or Base64 that it must not hold.
+    /// The header holds characters or Base64 that are not allowed.
     #[error("`{0}` is malformed")]
     Malformed(HeaderName),
-    /// The body has the value, the header is not there.
+    /// The header for a value of the body is missing.
     #[error("`{0}` is missing")]
     Missing(HeaderName),
-    /// The header is there several times, so readers may differ over it.
-    #[error("`{0}` stands more than once")]
+    /// The header occurs several times, so readers may disagree on its value.
+    #[error("`{0}` occurs more than once")]
     Repeated(HeaderName),
-    /// The header is there, the body has no value for it.
-    #[error("`{0}` repeats a value that the body does not have")]
+    /// The header has no value in the body.
+    #[error("`{0}` has no value in the body")]
     Unexpected(HeaderName),
-    /// The body has something that no header can repeat.
+    /// A value of the body cannot be sent in a header.
     #[error(transparent)]
     Unmirrorable(#[from] Unmirrorable),
 }
 
 impl From<&HeaderMismatch> for ErrorObject {
-    /// What the peer is told: the header it is about, never a value.
+    /// Builds the error for the peer. It names the header, never a value.
     fn from(mismatch: &HeaderMismatch) -> Self {
         let message = match mismatch {
             HeaderMismatch::Differs(header) => {
@@ -53,7 +53,7 @@ impl From<&HeaderMismatch> for ErrorObject {
                 format!("{header} has no value in the body; leave it out")
             }
             HeaderMismatch::Unmirrorable(Unmirrorable::Arguments) => {
-                "the arguments cannot be compared".to_owned()
+                "the arguments are not an object, or name a mirrored parameter twice".to_owned()
             }
             HeaderMismatch::Unmirrorable(Unmirrorable::Value(header)) => {
                 format!("{header} cannot carry the value in the body")
@@ -66,15 +66,16 @@ impl From<&HeaderMismatch> for ErrorObject {
     }
 }
 
-/// Something in a body that has no form in a header.
+/// Value of a body that cannot be sent in a header.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Unmirrorable {
     /// The arguments are not an object, or name a mirrored parameter twice.
-    #[error("the arguments cannot be mirrored")]
+    #[error("the arguments are not an object, or name a mirrored parameter twice")]
     Arguments,
-    /// The value for this header is a structure, a fraction, an integer beyond
-    /// ±(2^53 − 1), or, where only plain text is allowed, not plain.
-    #[error("the value for `{0}` has no form in a header")]
+    /// The value for this header is an array, an object, a fraction, an integer
+    /// beyond ±(2^53 − 1) or, for a header that is never encoded, not plain
+    /// text.
+    #[error("the value for `{0}` cannot be sent in a header")]
     Value(HeaderName),
 }

@@ -1,9 +1,9 @@
-//! What Streamable HTTP repeats of a request's body in its headers.
+//! Streamable HTTP: request headers that repeat parts of the body.
 //!
 //! A client writes the headers with [`RequestHeaders::write`] and
-//! [`ParamHeaders::write`]; a server checks them against the body with the
-//! `check` of the same types before it believes either. The rules begin with
-//! revision 2026-07-28.
+//! [`ParamHeaders::write`]. A server compares them with the body, with `check`
+//! of the same types, before it uses either. The rules begin with revision
+//! 2026-07-28.
 
 mod field;
 mod mismatch;

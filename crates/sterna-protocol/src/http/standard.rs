@@ -10,14 +10,14 @@ use super::mismatch::{HeaderMismatch, Unmirrorable};
 use super::value::{decode_value, encode_value, read_plain, write_plain};
 use crate::json::Key;
 
-/// `MCP-Protocol-Version`: the revision that the request is written in.
+/// `MCP-Protocol-Version`: protocol revision of the request.
 pub const MCP_PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-/// `Mcp-Method`: the method of the request.
+/// `Mcp-Method`: method of the request.
 pub const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
-/// `Mcp-Name`: what the request is about, see [`name_member`].
+/// `Mcp-Name`: target of the request; see [`name_member`].
 pub const MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// What the body of a request says about the three standard headers.
+/// Values of the body that the three standard headers repeat.
 ///
 /// # Examples
 ///
@@ -40,7 +40,8 @@ pub struct RequestHeaders<'a> {
 }
 
 impl<'a> RequestHeaders<'a> {
-    /// `name` is the value of the member that [`name_member`] tells.
+    /// Takes the values of the body; `name` is the member that [`name_member`]
+    /// returns.
     pub fn new(protocol_version: &'a str, method: &'a str, name: Option<&'a str>) -> Self {
         Self {
             protocol_version,
@@ -49,12 +50,12 @@ impl<'a> RequestHeaders<'a> {
         }
     }
 
-    /// Sets the headers that the body calls for.
+    /// Sets the headers.
     ///
     /// # Errors
     ///
-    /// The revision or the method is not plain text; only a name has a second
-    /// form.
+    /// The revision or the method is not plain text; only the name may be
+    /// encoded.
     pub fn write(&self, headers: &mut HeaderMap) -> Result<(), Unmirrorable> {
         let plain = [
             (MCP_PROTOCOL_VERSION, self.protocol_version),
@@ -76,14 +77,14 @@ impl<'a> RequestHeaders<'a> {
     ///
     /// # Errors
     ///
-    /// A header is missing, malformed, repeated, or differs.
+    /// A header is missing, malformed, repeated or different.
     pub fn check(&self, headers: &HeaderMap) -> Result<(), HeaderMismatch> {
         self.check_version(headers)?;
         self.check_target(headers)
     }
 
-    /// Compares the header of the revision alone: a server has to know which
-    /// revision it is before it can tell what else must be there.
+    /// Compares `MCP-Protocol-Version` only. A server needs the revision first,
+    /// since it determines the other headers.
     ///
     /// # Errors
     ///
@@ -93,8 +94,8 @@ impl<'a> RequestHeaders<'a> {
         require_text(headers, &MCP_PROTOCOL_VERSION, version, read_plain)
     }
 
-    /// Compares the headers of the method and the name, which
-    /// [`check_version`](Self::check_version) leaves.
+    /// Compares `Mcp-Method` and `Mcp-Name`, after
+    /// [`check_version`](Self::check_version).
     ///
     /// # Errors
     ///
@@ -108,21 +109,22 @@ impl<'a> RequestHeaders<'a> {
     }
 }
 
-/// The member of `params` that `Mcp-Name` repeats, if the method has one.
+/// Returns the member of `params` that `Mcp-Name` repeats, if the method has
+/// one.
 pub fn name_member(method: &str) -> Option<&'static str> {
     match method {
         "prompts/get" | "tools/call" => Some("name"),
         "resources/read" => Some("uri"),
-        // TASK-C11: so that a proxy finds the instance that has the task.
+        // TASK-C11: lets a proxy route to the instance that has the task.
         "tasks/cancel" | "tasks/get" | "tasks/update" => Some("taskId"),
         _ => None,
     }
 }
 
-/// Finds in raw `params` what `Mcp-Name` repeats for `method`.
+/// Reads the member of raw `params` that `Mcp-Name` repeats for `method`.
 ///
-/// `None` also if the member is missing, doubled or no string: such parameters
-/// are refused for what they are.
+/// Also `None` if the member is missing, repeated or not a string; decoding
+/// refuses such parameters.
 pub fn mirrored_name<'a>(method: &str, params: &'a RawValue) -> Option<Cow<'a, str>> {
     let member = name_member(method)?;
     params.deserialize_map(MemberNamed(member)).ok()?

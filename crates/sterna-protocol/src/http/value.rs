@@ -1,4 +1,4 @@
-//! Text in a header value: as it is, or in Base64 between two markers.
+//! Header values: plain text, or Base64 between two markers.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,10 @@ use thiserror::Error;
 const PREFIX: &str = "=?base64?";
 const SUFFIX: &str = "?=";
 
-/// Writes any text as a header value.
+/// Encodes any text as a header value.
 ///
-/// Text that a proxy could trim, cut, refuse or take for Base64 is encoded;
-/// everything else stays readable.
+/// Text that a proxy could trim, cut, refuse or take for Base64 is encoded. All
+/// other text stays readable.
 ///
 /// # Examples
 ///
@@ -25,7 +25,7 @@ const SUFFIX: &str = "?=";
 /// # Ok::<(), sterna_protocol::http::MalformedValue>(())
 /// ```
 pub fn encode_value(text: &str) -> HeaderValue {
-    // HTTP-C12: what looks encoded must be, or it would be decoded.
+    // HTTP-C12: text that looks encoded must be encoded, or readers would decode it.
     let marked = text.starts_with(PREFIX) && text.ends_with(SUFFIX);
     write_plain(text)
         .filter(|_| !marked)
@@ -37,15 +37,15 @@ fn write_encoded(text: &str) -> HeaderValue {
     HeaderValue::try_from(value).expect("Base64 and its markers are visible ASCII")
 }
 
-/// Reads the text that a header value stands for.
+/// Decodes the text of a header value.
 ///
-/// Spaces and tabs around the value are no part of it. A value with only one
-/// of the two markers, or with a marker in capitals, is plain text.
+/// Spaces and tabs around the value are removed. A value with only one of the
+/// two markers, or with a marker in upper case, is plain text.
 ///
 /// # Errors
 ///
-/// It holds a character that no header value may hold, or there is something
-/// else than the Base64 of UTF-8 between the markers.
+/// The value holds a character that is not allowed in headers, or the part
+/// between the markers is not Base64 of UTF-8.
 pub fn decode_value(value: &HeaderValue) -> Result<Cow<'_, str>, MalformedValue> {
     let text = read_plain(value)?;
     let Some(encoded) = text
@@ -62,17 +62,16 @@ pub fn decode_value(value: &HeaderValue) -> Result<Cow<'_, str>, MalformedValue>
         .map_err(|_| MalformedValue)
 }
 
-/// Reads a header that is never encoded.
+/// Reads the value of a header that is never encoded.
 pub(super) fn read_plain(value: &HeaderValue) -> Result<&str, MalformedValue> {
     // HTTP-S15: `to_str` refuses everything but visible ASCII, space and tab.
     let text = value.to_str().map_err(|_| MalformedValue)?;
     Ok(text.trim_matches([' ', '\t']))
 }
 
-/// Writes text as it is, unless it would not arrive as it is.
+/// Writes plain text. `None` if it would not arrive unchanged.
 pub(super) fn write_plain(text: &str) -> Option<HeaderValue> {
-    // HTTP-C7: a tab may stand in a header, but it is a control character too,
-    // and those are encoded.
+    // HTTP-C7: a tab is allowed in headers, but control characters are encoded.
     let printable = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     let padded = text.starts_with(' ') || text.ends_with(' ');
     if !printable || padded {
@@ -81,7 +80,7 @@ pub(super) fn write_plain(text: &str) -> Option<HeaderValue> {
     HeaderValue::from_str(text).ok()
 }
 
-/// A header value that cannot be read as text.
+/// Header value that cannot be read as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("malformed header value")]
 #[non_exhaustive]

@@ -1,9 +1,8 @@
-//! Multi round-trip requests: what a server asks before it can finish, and
-//! what the client answers.
+//! Multi round-trip requests: questions of a server and answers of the client.
 //!
-//! A server that needs something ends the request with [`InputRequired`]. The
-//! client finds the answers and sends the same request again, as a request of
-//! its own, with [`InputResponses`] and the [`RequestState`] it was given.
+//! A server that needs input ends the request with [`InputRequired`]. The
+//! client collects the answers and sends the same request again, under a new
+//! id, with [`InputResponses`] and the [`RequestState`] of the server.
 
 mod request;
 mod requests;

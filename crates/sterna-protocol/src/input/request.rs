@@ -7,15 +7,15 @@ use crate::json::{JsonObject, RawJson, Tagged, read_tagged};
 use crate::roots::ListRootsRequestParams;
 use crate::sampling::CreateMessageRequestParams;
 
-/// Something a server asks before it can finish, told apart by `method`.
+/// Question of a server to the client, distinguished by `method`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum InputRequest {
-    /// Have a model write something.
+    /// Sampling request for the client's model.
     CreateMessage(CreateMessageRequest),
-    /// Ask the user.
+    /// Elicitation request for the user.
     Elicit(ElicitRequest),
-    /// List the client's roots.
+    /// Request for the client's roots.
     ListRoots(ListRootsRequest),
 }
 
@@ -29,7 +29,7 @@ impl InputRequest {
     const METHODS: &'static [&'static str] =
         &["elicitation/create", "roots/list", "sampling/createMessage"];
 
-    /// The method, as it stands on the wire.
+    /// The method on the wire.
     pub fn method(&self) -> &'static str {
         match self {
             Self::CreateMessage(_) => "sampling/createMessage",
@@ -38,32 +38,33 @@ impl InputRequest {
         }
     }
 
-    /// Asks the user.
+    /// Creates an elicitation request.
     pub fn elicit(params: impl Into<ElicitRequestParams>) -> Self {
         Self::Elicit(ElicitRequest::new(params))
     }
 
-    /// Has a model write something.
+    /// Creates a sampling request.
     pub fn create_message(params: CreateMessageRequestParams) -> Self {
         Self::CreateMessage(CreateMessageRequest::new(params))
     }
 
-    /// Asks for the client's roots.
+    /// Creates a request for the client's roots.
     pub fn list_roots() -> Self {
         Self::ListRoots(ListRootsRequest::default())
     }
 
-    /// Reads a request out of what a server sent.
+    /// Decodes a request that a server sent.
     ///
     /// # Errors
     ///
-    /// Says what is wrong with it. There is nothing to answer then.
+    /// The request is malformed or its method is unknown. The client cannot
+    /// answer it.
     pub fn decode(json: &RawJson) -> Result<Self, InputRequestError> {
         if !json.is_object() {
             return Err(InputRequestError::NotAnObject);
         }
         let Peek { method } = json.decode()?;
-        // MRTR-S9: nothing else can be asked for.
+        // MRTR-S9: no other methods are allowed.
         if !Self::METHODS.contains(&method.as_str()) {
             return Err(InputRequestError::UnknownMethod(method));
         }
@@ -98,7 +99,8 @@ impl<'de> Deserialize<'de> for InputRequest {
 }
 
 impl InputRequest {
-    /// What a client must have declared before it may be asked this.
+    /// Returns the capabilities that a client must declare before a server may
+    /// send it this request.
     ///
     /// # Examples
     ///
@@ -139,33 +141,33 @@ impl InputRequest {
     }
 }
 
-/// Why something is not an [`InputRequest`].
+/// JSON that is not an [`InputRequest`].
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum InputRequestError {
-    /// Its method is known, the rest is not what the method needs.
-    #[error("malformed")]
+    /// The method is known, but its parameters are malformed.
+    #[error("malformed request")]
     Malformed(#[from] serde_json::Error),
-    /// It is null, or something else that is not an object.
+    /// `null`, or another value that is not an object.
     #[error("not an object")]
     NotAnObject,
-    /// Its method is not one that a client can be asked.
+    /// The method is not one that a client can be asked.
     #[error("unknown method `{0}`")]
     UnknownMethod(String),
 }
 
-/// `sampling/createMessage`: have a model write something.
+/// `sampling/createMessage`: request for the client's model.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CreateMessageRequest {
-    /// What to write.
+    /// Parameters of the sampling request.
     pub params: CreateMessageRequestParams,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl CreateMessageRequest {
-    /// Writes `params`.
+    /// Creates a sampling request.
     pub fn new(params: CreateMessageRequestParams) -> Self {
         Self {
             params,
@@ -180,18 +182,18 @@ members!(CreateMessageRequest {
     rest: extra
 });
 
-/// `elicitation/create`: ask the user.
+/// `elicitation/create`: request for the user's input.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitRequest {
-    /// What to ask.
+    /// Parameters of the elicitation request.
     pub params: ElicitRequestParams,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ElicitRequest {
-    /// Asks `params`.
+    /// Creates an elicitation request.
     pub fn new(params: impl Into<ElicitRequestParams>) -> Self {
         Self {
             params: params.into(),
@@ -206,11 +208,11 @@ members!(ElicitRequest {
     rest: extra
 });
 
-/// `roots/list`: list the client's roots.
+/// `roots/list`: request for the client's roots.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ListRootsRequest {
-    /// Metadata; most servers leave it out.
+    /// Parameters, with metadata only; usually omitted.
     pub params: Option<ListRootsRequestParams>,
     /// Members this revision does not define.
     pub extra: JsonObject,

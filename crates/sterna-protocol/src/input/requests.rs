@@ -5,25 +5,25 @@ use thiserror::Error;
 use super::{InputRequest, InputRequestError};
 use crate::json::JsonObject;
 
-/// What a server asks, each under a key of its choice.
+/// Questions of a server, each under a key of its choice (`inputRequests`).
 ///
 /// The answers come back under the same keys.
 #[derive(Clone, Debug, Default, PartialEq)]
-// Sorted by key. A request is large and few are asked at a time, so a list takes
+// Sorted by key. A request is large and there are few of them, so a list takes
 // far less memory than the nodes of a tree.
 pub struct InputRequests(Vec<(String, InputRequest)>);
 
 impl InputRequests {
-    /// Nothing.
+    /// Creates an empty set of questions.
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// Reads the requests out of what a server sent.
+    /// Decodes the questions that a server sent.
     ///
     /// # Errors
     ///
-    /// Names the first request that is none.
+    /// The key of the first question that is malformed, and the difference.
     pub fn decode(requests: &JsonObject) -> Result<Self, InputRequestsError> {
         let decode = |(key, json): (&str, _)| match InputRequest::decode(json) {
             Ok(request) => Ok((key.to_owned(), request)),
@@ -35,28 +35,28 @@ impl InputRequests {
         requests.iter().map(decode).collect()
     }
 
-    /// Whether nothing is asked.
+    /// Returns true without any question.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How much is asked.
+    /// The number of questions.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// What is asked under `key`.
+    /// The question under `key`.
     pub fn get(&self, key: &str) -> Option<&InputRequest> {
         self.find(key).ok().map(|at| &self.0[at].1)
     }
 
-    /// Where `key` is, or where it belongs.
+    /// Returns the index of `key`, or the index to insert it at.
     fn find(&self, key: &str) -> Result<usize, usize> {
         self.0
             .binary_search_by(|(known, _)| known.as_str().cmp(key))
     }
 
-    /// Asks `request` under `key` and returns what was asked there before.
+    /// Sets the question under `key` and returns the previous one.
     pub fn insert(
         &mut self,
         key: impl Into<String>,
@@ -75,7 +75,7 @@ impl InputRequests {
         }
     }
 
-    /// What is asked, in the order of the keys.
+    /// The questions in the order of their keys.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &InputRequest)> {
         self.0.iter().map(|(key, request)| (key.as_str(), request))
     }
@@ -113,19 +113,19 @@ impl<'de> Deserialize<'de> for InputRequests {
     }
 }
 
-/// One of the things a server asks cannot be understood.
+/// Malformed question of a server.
 #[derive(Debug, Error)]
-#[error("input request `{key}`")]
+#[error("input request `{key}` is malformed")]
 #[non_exhaustive]
 pub struct InputRequestsError {
-    /// The key it stands under.
+    /// Key of the question.
     pub key: String,
-    /// What is wrong with it.
+    /// Difference from the expected type.
     pub source: InputRequestError,
 }
 
 impl InputRequestsError {
-    /// The error for those who see only text and no sources.
+    /// Puts the cause into the text, for errors that keep no source.
     pub(super) fn flat<E: de::Error>(self) -> E {
         let Self { key, source } = self;
         match source {

@@ -6,12 +6,11 @@ use super::{InputRequest, InputRequests, InputRequestsError, RequestState};
 use crate::json::{JsonObject, Members};
 use crate::meta::ResultMeta;
 
-/// Asks the client for more input before the request can finish: the
+/// Request for more input before a request can complete: the
 /// `InputRequiredResult` of the specification.
 ///
-/// Always asks a question or carries state: the spec forbids a result with
-/// neither (MRTR-S6), so no constructor can build one and no text decodes into
-/// one.
+/// Always asks a question or carries state. The specification forbids a result
+/// with neither (MRTR-S6), so constructors and decoding refuse it.
 ///
 /// # Examples
 ///
@@ -32,9 +31,9 @@ use crate::meta::ResultMeta;
 pub struct InputRequired {
     requests: InputRequests,
     state: Option<RequestState>,
-    /// Whether `inputRequests` is written even though nothing is asked.
+    /// Writes an empty `inputRequests`.
     spells_out_none: bool,
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -46,7 +45,7 @@ impl InputRequired {
         Self::from_parts(InputRequests::from_iter([(key, request)]), None)
     }
 
-    /// Asks nothing: the client may retry at once with `state`.
+    /// Asks no question: the client may retry at once with `state`.
     pub fn retry_with(state: RequestState) -> Self {
         Self::from_parts(InputRequests::new(), Some(state))
     }
@@ -66,7 +65,7 @@ impl InputRequired {
         Ok(Self::from_parts(requests, state))
     }
 
-    /// Callers have made sure that there is one of the two.
+    /// Builds the result. The caller guarantees a question or a state.
     fn from_parts(requests: InputRequests, state: Option<RequestState>) -> Self {
         Self {
             requests,
@@ -77,7 +76,7 @@ impl InputRequired {
         }
     }
 
-    /// Adds a question. A key asked twice keeps the later question.
+    /// Adds a question. Replaces an earlier one with the same key.
     #[must_use]
     pub fn and(mut self, key: impl Into<String>, request: InputRequest) -> Self {
         self.requests.insert(key, request);
@@ -85,50 +84,51 @@ impl InputRequired {
         self
     }
 
-    /// Adds the state to retry with, or replaces it.
+    /// Sets the state for the retry.
     #[must_use]
     pub fn with_state(mut self, state: RequestState) -> Self {
         self.state = Some(state);
         self
     }
 
-    /// Writes `"inputRequests": {}` where nothing is asked.
+    /// Writes `"inputRequests": {}` if there is no question.
     ///
-    /// The spec leaves the member out, but clients of the official Go SDK
-    /// retry only if they see it.
+    /// The specification omits the member, but clients of the official Go SDK
+    /// retry only if it is present.
     #[must_use]
     pub fn spelling_out_none(mut self) -> Self {
         self.spells_out_none = self.requests.is_empty();
         self
     }
 
-    /// What is asked; may be nothing if there is a state.
+    /// The questions. Empty only if there is a state.
     pub fn requests(&self) -> &InputRequests {
         &self.requests
     }
 
-    /// What the client must hand back.
+    /// The state that the client must return.
     pub fn state(&self) -> Option<&RequestState> {
         self.state.as_ref()
     }
 
-    /// The questions and the state.
+    /// Splits the result into its questions and its state.
     pub fn into_parts(self) -> (InputRequests, Option<RequestState>) {
         (self.requests, self.state)
     }
 
-    /// Reads the result out of what a server sent.
+    /// Decodes a result that a server sent.
     ///
     /// # Errors
     ///
-    /// It has neither question nor state, one of its questions is none (the
-    /// error names its key), or it is no such result at all.
+    /// The result has neither a question nor a state, one of its questions is
+    /// malformed (the error names its key), or it is not an
+    /// `InputRequiredResult`.
     pub fn decode(json: &str) -> Result<Self, InputRequiredError> {
         serde_json::from_str::<Unchecked>(json)?.check()
     }
 }
 
-/// The result before its questions have been looked at.
+/// The result before its questions are decoded.
 struct Unchecked {
     input_requests: Option<JsonObject>,
     request_state: Option<RequestState>,
@@ -186,17 +186,18 @@ impl Serialize for InputRequired {
     }
 }
 
-/// Why something is not an [`InputRequired`].
+/// JSON that is not an [`InputRequired`].
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum InputRequiredError {
-    /// It is no such result at all.
-    #[error("malformed")]
+    /// The members are not those of an `InputRequiredResult`.
+    #[error("not an input-required result")]
     Malformed(#[from] serde_json::Error),
-    /// It asks nothing and carries no state, so a retry would change nothing.
+    /// There is neither a question nor a state, so a retry would be the same
+    /// request.
     #[error("neither `inputRequests` nor `requestState`")]
     Neither,
-    /// One of its questions cannot be understood.
+    /// One of the questions is malformed.
     #[error(transparent)]
     Request(#[from] InputRequestsError),
 }

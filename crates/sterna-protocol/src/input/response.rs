@@ -4,17 +4,17 @@ use crate::json::RawJson;
 use crate::roots::ListRootsResult;
 use crate::sampling::CreateMessageResult;
 
-/// The answer to an [`InputRequest`].
+/// Answer to an [`InputRequest`].
 ///
-/// Nothing in an answer says which kind it is; only the question does.
+/// An answer does not name its type; the question determines it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum InputResponse {
-    /// What the model wrote.
+    /// Message of the model.
     CreateMessage(CreateMessageResult),
-    /// What the user did.
+    /// Action and input of the user.
     Elicit(ElicitResult),
-    /// The client's roots.
+    /// Roots of the client.
     ListRoots(ListRootsResult),
 }
 
@@ -25,12 +25,12 @@ variants!(InputResponse {
 });
 
 impl InputRequest {
-    /// Reads the answer to this question, which was asked under `key`; `None`
-    /// if there is none.
+    /// Decodes the answer to this question, which was asked under `key`. `None`
+    /// without an answer.
     ///
     /// # Errors
     ///
-    /// There is one, but it is not an answer to this question.
+    /// The answer is not of the type that this question asks for.
     pub fn response_in(
         &self,
         responses: &InputResponses,
@@ -45,7 +45,7 @@ impl InputRequest {
 }
 
 impl InputResponses {
-    /// Answers the question `key`.
+    /// Sets the answer under `key`.
     ///
     /// # Panics
     ///

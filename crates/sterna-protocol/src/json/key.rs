@@ -4,8 +4,7 @@ use std::ops::Deref;
 
 use serde::de::{Deserialize, Deserializer, Visitor};
 
-/// The name of a member or another name, borrowed from the text unless it holds
-/// escapes.
+/// Member name or other string, borrowed from the text unless it holds escapes.
 pub(crate) struct Key<'de>(Cow<'de, str>);
 
 impl<'de> Key<'de> {

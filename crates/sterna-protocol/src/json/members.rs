@@ -7,7 +7,7 @@ use serde::ser::{SerializeMap, Serializer};
 use super::JsonObject;
 use super::Key;
 
-/// Ties the fields of a wire struct to the members of its JSON object.
+/// Maps the fields of a wire struct to the members of its JSON object.
 ///
 /// ```text
 /// members!(Root {
@@ -17,21 +17,21 @@ use super::Key;
 /// });
 /// ```
 ///
-/// - `tag: "type" = "text";` comes first if there is one: a member that always
-///   has this value and needs no field.
+/// - `tag: "type" = "text";` comes first if there is one: a member with a fixed
+///   value and no field.
 /// - `first: mode = "mode";` is an optional member that is written before all
-///   others, because it tells the types of a union apart: whoever reads it
-///   first need not look twice.
-/// - A `required` member must be there. It may be null only if its field is an
-///   `Option`, which is how the schemas spell "this or null".
+///   others. It distinguishes the types of a union, and a reader that meets it
+///   first decodes in one pass.
+/// - A `required` member must be present. It may be null only if its field is
+///   an `Option`, which stands for "this or null" in the schemas.
 /// - An `optional` member has an `Option` field and is written only if it is
-///   `Some`. It may be missing, but not null: no schema says so.
-/// - `rest` is the [`JsonObject`] that keeps unknown members; `base` instead
-///   names a field that is a wire struct itself and whose members stand in the
-///   same object.
+///   `Some`. It may be missing, but not null.
+/// - `rest` is the [`JsonObject`] that keeps unknown members. `base` instead
+///   names a field that is a wire struct itself, with its members in the same
+///   object.
 ///
-/// Deriving this would need `#[serde(flatten)]`, which buffers and costs a
-/// fifth of the time of decoding a `tools/call`; this costs nothing.
+/// A derive would need `#[serde(flatten)]`, which buffers the members and costs
+/// a fifth of the time of decoding a `tools/call`.
 macro_rules! members {
     ($type:ident { $($table:tt)* }) => {
         impl $crate::json::Members for $type {
@@ -112,7 +112,7 @@ macro_rules! write_members {
     };
 }
 
-/// Lets the property tests make up a value, field by field.
+/// Generates values for the property tests, field by field.
 macro_rules! sample_members {
     ($type:ident {
         $(tag: $tag:literal = $value:literal;)?
@@ -135,9 +135,9 @@ macro_rules! sample_members {
     };
 }
 
-/// A struct that is an object on the wire.
+/// Struct that is an object on the wire.
 pub(crate) trait Members: Sized {
-    /// What a reader is told to have expected.
+    /// Expected type, for error texts.
     const EXPECTED: &'static str;
 
     fn read<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
@@ -162,7 +162,8 @@ pub(crate) fn write_object<T: Members, S: Serializer>(
     map.end()
 }
 
-/// Where the object is put: every level of serde that returned it would copy it.
+/// Target of the decoded object. Returned by value, each level of serde would
+/// copy it.
 struct MembersVisitor<'s, T>(&'s mut Option<T>);
 
 impl<'de, T: Members> Visitor<'de> for MembersVisitor<'_, T> {
@@ -178,7 +179,7 @@ impl<'de, T: Members> Visitor<'de> for MembersVisitor<'_, T> {
     }
 }
 
-/// Where a member waits for the others; one that stands twice is refused.
+/// Value of a member while the others are read. Refuses a second value.
 pub(crate) struct Slot<T> {
     name: &'static str,
     value: Option<T>,
@@ -210,23 +211,23 @@ impl<T> Slot<T> {
     }
 }
 
-/// An error of the member `name`, which says so.
+/// Adds the name of the member to an error.
 #[cold]
 fn misplaced<E: de::Error>(name: &str, error: &E) -> E {
     let text = error.to_string();
-    // The position is written anew for the error that says where it was.
+    // serde_json adds the position again.
     let text = text
         .rsplit_once(" at line ")
         .map_or(&*text, |(text, _)| text);
     match text.strip_prefix('`') {
-        // The innermost member alone is enough to find it by.
+        // The name of the innermost member is enough.
         Some(rest) if rest.contains("`: ") => E::custom(text),
         _ => E::custom(format_args!("`{name}`: {text}")),
     }
 }
 
 impl Slot<Key<'_>> {
-    /// Checks a member that always has the same value.
+    /// Checks a member with a fixed value.
     pub(crate) fn require_value<E: de::Error>(self, value: &'static str) -> Result<(), E> {
         let found = self.require::<E>()?;
         if &*found == value {

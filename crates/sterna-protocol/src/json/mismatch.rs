@@ -1,5 +1,5 @@
-/// Describes why JSON does not fit a type, without the value that does not fit:
-/// it may be long, and it may be a secret.
+/// Describes the difference between JSON and a type, without the value: it may
+/// be long, and it may be a secret.
 ///
 /// # Examples
 ///
@@ -12,7 +12,7 @@
 #[must_use]
 pub fn mismatch(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    // A position within a part of a message says nothing to the sender of the whole.
+    // The position is relative to a part of the message, so the sender cannot use it.
     let text = match text.rsplit_once(" at line ") {
         Some((text, _)) if error.line() != 0 => text,
         _ => &text,
@@ -26,8 +26,7 @@ pub fn mismatch(error: &serde_json::Error) -> String {
     shown
 }
 
-/// The text of an error without the value in it. The place of the error may
-/// stand before it.
+/// Removes the value from the text of an error. A path may precede it.
 fn without_value(text: &str) -> String {
     let expected = |rest: &str| {
         rest.rsplit_once(", expected ")
@@ -50,7 +49,7 @@ fn without_value(text: &str) -> String {
     text.to_owned()
 }
 
-/// Longer than any of our own descriptions.
+/// Longer than any description of this crate.
 const LONGEST: usize = 200;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! JSON as messages carry it: raw text, open objects, exact numbers.
+//! JSON values: raw text, objects with unknown members, exact numbers.
 
 #[macro_use]
 mod members;

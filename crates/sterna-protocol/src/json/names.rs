@@ -3,9 +3,9 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserializer, Visitor};
 
-/// A name that this revision of the protocol does not define.
+/// Name that this revision of the protocol does not define.
 ///
-/// Only the enum it belongs to makes one, so a name never has two forms.
+/// Made by its enum only, so that a known name never has two forms.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OtherName(Box<str>);
 
@@ -14,16 +14,16 @@ impl OtherName {
         Self(name.into())
     }
 
-    /// The name as it stands on the wire.
+    /// The name on the wire.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Gives the variants of an enum their names on the wire.
+/// Assigns wire names to the variants of an enum.
 ///
-/// The enum has one more variant, `Other(OtherName)`, which keeps a name that
-/// is not in the table.
+/// The enum has one more variant, `Other(OtherName)`, for names that are not in
+/// the table.
 macro_rules! names {
     ($type:ident { $($variant:ident = $name:literal,)+ }) => {
         impl $type {

@@ -5,10 +5,10 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 use thiserror::Error;
 
-/// A JSON number: an integer of up to 64 bits or a finite double.
+/// JSON number: an integer of up to 64 bits or a finite double.
 ///
-/// Integers stay integers, so a progress of `50` does not come back as `50.0`
-/// and a bound of 2⁶³ − 1 is not rounded. Comparison is by value.
+/// Integers stay integers: a progress of `50` is not written as `50.0`, and a
+/// bound of 2⁶³ − 1 is not rounded. Comparison is by value.
 #[derive(Clone, Copy)]
 pub struct Number(Repr);
 
@@ -30,7 +30,7 @@ impl Number {
         }
     }
 
-    /// The integer this is, be it written `7` or `7.0`.
+    /// The value as an integer, whether written `7` or `7.0`.
     pub fn as_i64(self) -> Option<i64> {
         match self.0 {
             Repr::Signed(integer) => Some(integer),
@@ -46,7 +46,7 @@ impl Number {
         }
     }
 
-    /// Whether the value is whole, however it is written.
+    /// Returns true for whole numbers, such as `7` and `7.0`.
     pub fn is_integer(self) -> bool {
         match self.0 {
             Repr::Signed(_) | Repr::Unsigned(_) => true,
@@ -145,7 +145,7 @@ impl TryFrom<f64> for Number {
     }
 }
 
-/// A double that has no JSON form: infinite, or not a number.
+/// Double without a JSON form: infinite or NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("not a finite number")]
 #[non_exhaustive]

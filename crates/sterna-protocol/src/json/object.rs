@@ -6,11 +6,11 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{Key, Members, RawJson, read_object, write_object};
 
-/// An object whose members nobody here knows: settings of an extension,
-/// metadata of a vendor, members of a later revision.
+/// Object with members that this crate does not interpret: settings of an
+/// extension, metadata of a vendor, members of a later revision.
 ///
-/// Member values keep their text. Empty, which is the usual case, it costs one
-/// pointer and no allocation, so every wire struct can afford one.
+/// Member values keep their text. An empty object takes one pointer and no
+/// allocation, so that every wire struct can have one.
 ///
 /// # Examples
 ///
@@ -32,17 +32,17 @@ pub struct JsonObject(
 );
 
 impl JsonObject {
-    /// An object without members.
+    /// Creates an object without members.
     pub const fn new() -> Self {
         Self(None)
     }
 
-    /// Whether there are no members.
+    /// Returns true without any member.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// How many members there are.
+    /// The number of members.
     pub fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |members| members.len())
     }
@@ -52,12 +52,12 @@ impl JsonObject {
         self.0.as_ref()?.get(name)
     }
 
-    /// Sets the member `name` and returns the value it had before.
+    /// Sets the member `name` and returns its previous value.
     pub fn insert(&mut self, name: impl Into<String>, value: RawJson) -> Option<RawJson> {
         self.0.get_or_insert_default().insert(name.into(), value)
     }
 
-    /// Takes the member `name` out.
+    /// Removes the member `name` and returns its value.
     pub fn remove(&mut self, name: &str) -> Option<RawJson> {
         let members = self.0.as_mut()?;
         let value = members.remove(name);
@@ -79,8 +79,7 @@ impl JsonObject {
         key: Key<'de>,
         map: &mut A,
     ) -> Result<(), A::Error> {
-        // A later duplicate would hide the earlier one from some readers and
-        // not from others, so neither is believed.
+        // Readers differ on which of two duplicates counts, so neither does.
         if self.get(&key).is_some() {
             let twice = format_args!("duplicate field `{}`", &*key);
             return Err(de::Error::custom(twice));
@@ -90,7 +89,7 @@ impl JsonObject {
         Ok(())
     }
 
-    /// Reads the whole object as a `T`.
+    /// Decodes the object as a `T`.
     pub(crate) fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         serde_json::from_str(&serde_json::to_string(self)?)
     }

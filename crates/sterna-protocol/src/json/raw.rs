@@ -6,18 +6,18 @@ use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// JSON that is carried without being looked into.
+/// JSON that is kept as text.
 ///
-/// Keeps the sender's text: member order, digits and spelling survive. The
-/// text is always a single line, so it can go into any frame.
+/// Member order, digits and spelling are those of the sender. The text is
+/// always a single line, so that it fits every framing.
 ///
-/// Two of them are equal if they are the same JSON value, whatever the
-/// spelling.
+/// Two values are equal if they are the same JSON value, even if spelled
+/// differently.
 #[derive(Clone)]
 pub struct RawJson(Box<RawValue>);
 
 impl RawJson {
-    /// Writes `value` down as JSON.
+    /// Serializes `value`.
     ///
     /// # Errors
     ///
@@ -26,11 +26,11 @@ impl RawJson {
         serde_json::value::to_raw_value(value).and_then(Self::one_line)
     }
 
-    /// Takes `text` over if it is JSON.
+    /// Takes over `text` after checking that it is JSON.
     ///
     /// # Errors
     ///
-    /// It is not one JSON value.
+    /// The text is not one JSON value.
     pub fn parse(text: impl Into<String>) -> serde_json::Result<Self> {
         RawValue::from_string(text.into()).and_then(Self::one_line)
     }
@@ -45,7 +45,7 @@ impl RawJson {
         Box::<str>::from(self.0).into_string()
     }
 
-    /// Reads the text as a `T`, which may borrow from it.
+    /// Decodes the text as a `T`, which may borrow from it.
     ///
     /// # Errors
     ///
@@ -54,12 +54,12 @@ impl RawJson {
         serde_json::from_str(self.as_str())
     }
 
-    /// Whether this is the value `null`.
+    /// Returns true for `null`.
     pub fn is_null(&self) -> bool {
         self.as_str() == "null"
     }
 
-    /// Whether this is an object.
+    /// Returns true for an object.
     pub fn is_object(&self) -> bool {
         self.as_str().starts_with('{')
     }
@@ -68,7 +68,7 @@ impl RawJson {
         if memchr2(b'\n', b'\r', raw.get().as_bytes()).is_none() {
             return Ok(Self(raw));
         }
-        // Inside a string a line break must be escaped, so these only separate tokens.
+        // Strings escape their line breaks, so these are between tokens.
         let text = raw.get().replace(['\n', '\r'], " ");
         RawValue::from_string(text).map(Self)
     }
@@ -85,7 +85,7 @@ impl PartialEq for RawJson {
         if self.as_str() == other.as_str() {
             return true;
         }
-        // Text nested too deeply to be a value is equal to itself only.
+        // Text that is nested too deeply to decode equals only the same text.
         matches!((self.decode::<Value>(), other.decode::<Value>()), (Ok(a), Ok(b)) if a == b)
     }
 }

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use super::RawJson;
 
-/// [`RawJson`] that is known to be an object.
+/// [`RawJson`] that is an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RawObject(RawJson);
 
@@ -20,7 +20,7 @@ impl RawObject {
         self.0.into_string()
     }
 
-    /// Reads the object as a `T`, which may borrow from it.
+    /// Decodes the object as a `T`, which may borrow from it.
     ///
     /// # Errors
     ///
@@ -31,7 +31,7 @@ impl RawObject {
 }
 
 impl Default for RawObject {
-    /// The empty object.
+    /// Creates an empty object.
     fn default() -> Self {
         Map::new().into()
     }
@@ -69,7 +69,7 @@ impl TryFrom<RawJson> for RawObject {
     }
 }
 
-/// JSON that had to be an object is something else.
+/// JSON that is not an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("expected an object")]
 #[non_exhaustive]

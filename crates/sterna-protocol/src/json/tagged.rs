@@ -8,17 +8,17 @@ use serde_json::Value;
 
 use super::{JsonObject, Key};
 
-/// A union of objects that one of their members tells apart.
+/// Union of object types, distinguished by one member.
 pub(crate) trait Tagged: Sized {
-    /// The name of that member.
+    /// Name of that member.
     const TAG: &'static str;
 
-    /// Decodes `object`, which still holds the tag, as the type it names;
-    /// `tag` is `None` if the member is missing.
+    /// Decodes `object`, which still holds the tag, as the type that `tag`
+    /// names. `tag` is `None` if the member is missing.
     fn decode<'de, D: Deserializer<'de>>(tag: Option<&str>, object: D) -> Result<Self, D::Error>;
 }
 
-/// Writes a union as whatever it holds, and makes it from any of that.
+/// Implements `Serialize` for a union, and `From` for each of its types.
 macro_rules! variants {
     ($union:ident { $($variant:ident($type:ty)),+ $(,)? }) => {
         impl serde::Serialize for $union {
@@ -37,8 +37,8 @@ macro_rules! variants {
     };
 }
 
-/// Reads a union in one pass if its tag comes first, as nearly everybody
-/// writes it, and with a detour over raw members if not.
+/// Reads a union in one pass if its tag comes first, as it usually does, and by
+/// way of raw members otherwise.
 pub(crate) fn read_tagged<'de, T: Tagged, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
@@ -84,7 +84,7 @@ fn detour<T: Tagged>(members: &JsonObject) -> serde_json::Result<T> {
     )
 }
 
-/// The members of an object whose first one, the tag, has been read already.
+/// Members of an object whose first member, the tag, has been read.
 struct Tail<'t, A> {
     tag: &'t str,
     state: TailState,
@@ -120,7 +120,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Tail<'_, A> {
     }
 }
 
-/// The value of a tag, to be read as text or as raw JSON.
+/// Value of a tag, readable as text or as raw JSON.
 struct TagText<'t, E>(&'t str, PhantomData<E>);
 
 impl<'de, E: de::Error> Deserializer<'de> for TagText<'_, E> {
@@ -130,7 +130,7 @@ impl<'de, E: de::Error> Deserializer<'de> for TagText<'_, E> {
         visitor.visit_str(self.0)
     }
 
-    // Raw JSON asks for a newtype struct of a name that only serde_json knows.
+    // Raw JSON is read as a newtype struct with a private name of serde_json.
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -148,7 +148,7 @@ impl<'de, E: de::Error> Deserializer<'de> for TagText<'_, E> {
     }
 }
 
-/// The members of an object except one.
+/// Members of an object except one.
 pub(crate) struct Without<A> {
     pub(crate) name: &'static str,
     pub(crate) map: A,

@@ -13,20 +13,20 @@ use super::body::MapBody;
 use super::dispatch::{Dispatch, object};
 use crate::json::Key;
 
-/// What the result of a request decodes into.
+/// Type that the result of a request decodes to.
 ///
-/// Every [`Dispatch`] family is one: its names are values of `resultType`, and
-/// that member alone decides. A result without it is `complete`, one with a
-/// name that is not in the family is refused, whatever else it looks like.
+/// Implemented by every [`Dispatch`] family: its names are values of
+/// `resultType`, and only that member selects the type. A result without it is
+/// `complete`. A name outside of the family is refused.
 pub trait Answer<'de>: Sized {
-    /// Whether a result of this `resultType` can be decoded at all.
+    /// Returns true if a result of this `resultType` can be decoded.
     fn knows(result_type: &str) -> bool;
 
     /// Decodes a whole result.
     ///
     /// # Errors
     ///
-    /// It is of a `resultType` that is not known, or not as its type says.
+    /// The `resultType` is unknown, or the result is not of its type.
     fn read<D: Deserializer<'de>>(result: D) -> Result<Self, D::Error>;
 }
 
@@ -51,7 +51,7 @@ impl<'de> Answer<'de> for &'de RawValue {
     }
 }
 
-/// For a side that asked nothing: a result is recognised and thrown away.
+/// Any result, ignored: for a side that sends no requests.
 impl<'de> Answer<'de> for IgnoredAny {
     fn knows(_: &str) -> bool {
         true
@@ -62,8 +62,7 @@ impl<'de> Answer<'de> for IgnoredAny {
     }
 }
 
-/// A result of one type whatever its `resultType`, for the revisions that do
-/// not have that member.
+/// Result of one type with any `resultType`, for revisions without that member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a wrapper and nothing else")]
 pub struct Untagged<T>(pub T);
@@ -78,7 +77,7 @@ impl<'de, T: Deserialize<'de>> Answer<'de> for Untagged<T> {
     }
 }
 
-/// The `resultType` of `result`, or what its absence means.
+/// Returns the `resultType` of `result`, or its default.
 pub(super) fn result_type(result: &RawValue) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
     struct Head<'a> {
@@ -95,8 +94,8 @@ pub(super) fn result_type(result: &RawValue) -> Option<Cow<'_, str>> {
 const RESULT_TYPE: &str = "resultType";
 const COMPLETE: &str = "complete";
 
-/// Decodes on the fly from where `resultType` stands; what came before it is
-/// kept as text and decoded first.
+/// Decodes the members after `resultType` directly. Members before it are kept
+/// as text and decoded first.
 struct ByResultType<F>(PhantomData<F>);
 
 impl<'de, F: Dispatch<'de>> Visitor<'de> for ByResultType<F> {
@@ -130,7 +129,7 @@ impl<'de, F: Dispatch<'de>> Visitor<'de> for ByResultType<F> {
     }
 }
 
-/// A result put together again after its `resultType` was taken out.
+/// Result with its `resultType` put back in place.
 struct Whole<'de, M> {
     before: std::vec::IntoIter<(Cow<'de, str>, &'de RawValue)>,
     result_type: Option<Cow<'de, str>>,
@@ -138,7 +137,7 @@ struct Whole<'de, M> {
     value: Pending<'de>,
 }
 
-/// Where the value of the key that was handed out last is.
+/// Source of the value for the last key.
 enum Pending<'de> {
     None,
     Before(&'de RawValue),

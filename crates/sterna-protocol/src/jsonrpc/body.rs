@@ -1,13 +1,14 @@
-//! The forms in which a payload reaches [`Dispatch::decode`](super::Dispatch).
+//! Forms in which a payload reaches [`Dispatch::decode`](super::Dispatch).
 
 use std::marker::PhantomData;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// A payload that is there, and must be an object.
+/// Payload that must be an object.
 ///
-/// Derived code also reads a struct from an array, by position; MCP does not.
+/// Derived code would also read a struct from an array, by position. MCP does
+/// not allow that.
 pub(super) struct Object<D>(pub(super) D);
 
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for Object<D> {
@@ -26,7 +27,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Object<D> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        // No Rust type has such a name: it is how raw text is asked for.
+        // serde_json asks for raw text under such a name, which no Rust type has.
         if name.starts_with('$') {
             self.0.deserialize_newtype_struct(name, visitor)
         } else {
@@ -41,7 +42,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Object<D> {
     }
 }
 
-/// An object of which some members may have been read already.
+/// Object of which some members may have been read.
 pub(super) struct MapBody<M>(pub(super) M);
 
 impl<'de, M: MapAccess<'de>> Deserializer<'de> for MapBody<M> {
@@ -70,8 +71,7 @@ impl<'de, M: MapAccess<'de>> Deserializer<'de> for MapBody<M> {
     }
 }
 
-/// A payload that was left out: an empty object, or `None` where an `Option`
-/// is decoded.
+/// Missing payload: an empty object, or `None` where an `Option` is decoded.
 pub(super) struct Absent<E>(PhantomData<E>);
 
 impl<E> Absent<E> {

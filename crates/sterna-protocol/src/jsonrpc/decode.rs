@@ -1,4 +1,4 @@
-//! The fast reader: one pass over input that is as it should be.
+//! One-pass decoder for well-formed messages.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,8 +23,8 @@ where
     N: Dispatch<'a>,
     A: Answer<'a>,
 {
-    // TRANS-B1: checked once for the whole text, so that no string is checked
-    // again and nothing that is skipped escapes the check.
+    // TRANS-B1: one check of the whole text covers skipped parts, and no string
+    // is checked again.
     let text = str::from_utf8(bytes).map_err(DecodeError::Utf8)?;
     one_pass(text).map_or_else(|| recover::message(text), Ok)
 }
@@ -45,10 +45,10 @@ where
     found.into_message()
 }
 
-/// The members of an envelope, decoded as they are met.
+/// Members of an envelope, decoded in the order of the text.
 ///
-/// They are filled in rather than returned, because parameters are large and
-/// every level of serde that returns them copies them.
+/// They are filled in place. Parameters are large, and each level of serde that
+/// returned them would copy them.
 struct Found<'a, R, N, A> {
     version: Option<Version>,
     /// `Some(None)` is null.
@@ -59,7 +59,7 @@ struct Found<'a, R, N, A> {
     error: Option<ErrorObject>,
 }
 
-/// Parameters in the form that the order of the members allowed.
+/// Parameters, decoded as far as the order of the members allows.
 enum Params<'a, R, N> {
     Absent,
     Notification(N),
@@ -80,8 +80,8 @@ impl<R, N, A> Default for Found<'_, R, N, A> {
     }
 }
 
-/// Reads an envelope in one pass or gives up without saying why: whatever it
-/// refuses is read again by [`recover`], which decides.
+/// Decodes an envelope in one pass or fails without a reason. [`recover`] then
+/// reads the message again and finds the reason.
 impl<'a, R, N, A> Visitor<'a> for &mut Found<'a, R, N, A>
 where
     R: Dispatch<'a>,
@@ -178,7 +178,7 @@ fn decode<'a, P: Dispatch<'a>>(method: &str, body: impl Deserializer<'a>) -> Opt
     P::decode(P::find(method)?, body).ok()
 }
 
-/// What to decode parameters as, once the method is known.
+/// Type to decode parameters as, once the method is known.
 enum Kind<'a, R: Dispatch<'a>, N: Dispatch<'a>> {
     Notification(N::Tag),
     Raw,
@@ -191,7 +191,7 @@ impl<'a, R: Dispatch<'a>, N: Dispatch<'a>> Kind<'a, R, N> {
             return R::find(method).map(Self::Request);
         }
         match (R::find(method), N::find(method)) {
-            // An id may still come and decide.
+            // An id may still follow and decide.
             (Some(_), Some(_)) => Some(Self::Raw),
             (Some(tag), None) => Some(Self::Request(tag)),
             (None, Some(tag)) => Some(Self::Notification(tag)),
@@ -229,7 +229,7 @@ impl<'a, A: Answer<'a>> DeserializeSeed<'a> for ResultSeed<'_, A> {
     }
 }
 
-/// The reason is found by [`recover`], so this one is never seen.
+/// Error without a reason; [`recover`] finds it.
 fn give_up<E: de::Error>() -> E {
     E::custom("not a message")
 }

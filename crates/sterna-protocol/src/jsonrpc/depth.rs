@@ -1,14 +1,13 @@
-/// How many objects and arrays may stand inside one another in a message.
+/// Largest depth of nested objects and arrays in a message.
 ///
-/// `serde_json` has this limit where it decodes, but not where it skips or
-/// keeps raw text; a payload that was only passed on would carry its depth to
-/// the next reader.
+/// `serde_json` limits the depth of what it decodes, but not of skipped or raw
+/// text. A forwarded payload would pass its depth on to the next reader.
 pub const MAX_DEPTH: usize = 127;
 
-/// Whether `json` is nested more deeply than [`MAX_DEPTH`].
+/// Returns true if `json` is nested more deeply than [`MAX_DEPTH`].
 pub(super) fn too_deep(json: &[u8]) -> bool {
-    // What opens at most MAX_DEPTH times cannot be deeper, and counting is far
-    // cheaper than telling brackets in strings from the others.
+    // Text with at most MAX_DEPTH openers cannot be deeper, and counting them is
+    // far cheaper than finding out which of them are in strings.
     openers(json) > MAX_DEPTH && deepest(json) > MAX_DEPTH
 }
 
@@ -19,7 +18,7 @@ fn openers(json: &[u8]) -> usize {
         .sum()
 }
 
-/// `[` and `{` differ in one bit; so do `]` and `}`.
+/// Matches `[` and `{`, which differ in one bit; so do `]` and `}`.
 fn opens(byte: u8) -> bool {
     byte | 0x20 == b'{'
 }

@@ -2,16 +2,16 @@ use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// A family of payloads, told apart by a name that stands beside them.
+/// Family of payload types, distinguished by a name beside the payload.
 ///
-/// The requests an endpoint accepts are one family: the name is `method`, the
-/// body is `params`. The results a request may have are another: the name is
-/// `resultType`, the body the whole result. The reader looks the name up once
-/// and hands the body to [`decode`](Self::decode) straight from the text, so a
-/// payload is neither parsed twice nor tried against types it is not.
+/// The requests that an endpoint accepts are one family: the name is `method`,
+/// the body is `params`. The results of a request are another: the name is
+/// `resultType`, the body is the whole result. The decoder looks the name up
+/// once and passes the body to [`decode`](Self::decode) directly from the text,
+/// so that a payload is parsed once and only as its own type.
 ///
-/// `params` may be left out of a message. The body then decodes as an empty
-/// object, or as `None` where an `Option` is decoded.
+/// If a message has no `params`, the body decodes as an empty object, or as
+/// `None` where an `Option` is decoded.
 ///
 /// # Examples
 ///
@@ -62,13 +62,13 @@ use serde_json::value::RawValue;
 /// # Ok::<(), sterna_protocol::jsonrpc::DecodeError>(())
 /// ```
 pub trait Dispatch<'de>: Sized {
-    /// A name that has been found to belong to the family.
+    /// Name of the family, after its lookup.
     type Tag: Copy;
 
-    /// Finds `name` in the family; `None` if this side does not know it.
+    /// Looks up `name`. `None` if it is not in the family.
     fn find(name: &str) -> Option<Self::Tag>;
 
-    /// Decodes `body` as the type that `tag` stands for.
+    /// Decodes `body` as the type of `tag`.
     ///
     /// # Errors
     ///
@@ -76,9 +76,9 @@ pub trait Dispatch<'de>: Sized {
     fn decode<D: Deserializer<'de>>(tag: Self::Tag, body: D) -> Result<Self, D::Error>;
 }
 
-/// The family without members: what a side accepts that accepts nothing.
+/// Family without members, for a side that accepts no messages of the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "nothing is nothing")]
+#[expect(clippy::exhaustive_enums, reason = "it never has members")]
 pub enum Nothing {}
 
 impl<'de> Dispatch<'de> for Nothing {
@@ -99,8 +99,8 @@ impl Serialize for Nothing {
     }
 }
 
-/// The same family on the heap: parameters are large, and whoever hands a
-/// message on then hands on a pointer.
+/// The same family, boxed. Parameters are large, and passing on a message then
+/// moves a pointer.
 impl<'de, T: Dispatch<'de>> Dispatch<'de> for Box<T> {
     type Tag = T::Tag;
 
@@ -113,7 +113,7 @@ impl<'de, T: Dispatch<'de>> Dispatch<'de> for Box<T> {
     }
 }
 
-/// The family of all parameters, kept as text.
+/// Family of all parameters, kept as text.
 impl<'de> Dispatch<'de> for Option<&'de RawValue> {
     type Tag = ();
 
@@ -126,7 +126,7 @@ impl<'de> Dispatch<'de> for Option<&'de RawValue> {
     }
 }
 
-/// Keeps raw text only if it is an object, as every payload of MCP is.
+/// Accepts raw text only if it is an object, as every payload of MCP is.
 pub(super) fn object<E: de::Error>(raw: &RawValue) -> Result<&RawValue, E> {
     if raw.get().starts_with('{') {
         Ok(raw)

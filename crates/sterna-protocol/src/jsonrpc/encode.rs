@@ -1,11 +1,11 @@
-//! Messages as text, written into one buffer and through no other form.
+//! Encoding of messages, directly into one buffer.
 
 use serde::Serialize;
 
 use super::{ErrorResponse, Message, Notification, Request, ResultResponse};
 
 impl<P: Serialize> Request<'_, P> {
-    /// Appends the message to `buffer`, which is left as it was on failure.
+    /// Appends the message to `buffer`. On failure the buffer is unchanged.
     ///
     /// # Errors
     ///
@@ -31,7 +31,7 @@ impl<P: Serialize> Request<'_, P> {
 }
 
 impl<P: Serialize> Notification<'_, P> {
-    /// Appends the message to `buffer`, which is left as it was on failure.
+    /// Appends the message to `buffer`. On failure the buffer is unchanged.
     ///
     /// # Errors
     ///
@@ -45,7 +45,7 @@ impl<P: Serialize> Notification<'_, P> {
 }
 
 impl<A: Serialize> ResultResponse<A> {
-    /// Appends the message to `buffer`, which is left as it was on failure.
+    /// Appends the message to `buffer`. On failure the buffer is unchanged.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ impl<A: Serialize> ResultResponse<A> {
 }
 
 impl ErrorResponse {
-    /// Appends the message to `buffer`, which is left as it was on failure.
+    /// Appends the message to `buffer`. On failure the buffer is unchanged.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl ErrorResponse {
 }
 
 impl<R: Serialize, N: Serialize, A: Serialize> Message<'_, R, N, A> {
-    /// Appends the message to `buffer`, which is left as it was on failure.
+    /// Appends the message to `buffer`. On failure the buffer is unchanged.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ fn write(
     written
 }
 
-/// An envelope that is being written.
+/// Envelope that is being written.
 struct EnvelopeWriter<'a>(&'a mut Vec<u8>);
 
 impl EnvelopeWriter<'_> {
@@ -113,8 +113,9 @@ impl EnvelopeWriter<'_> {
         serde_json::to_writer(&mut *self.0, value)
     }
 
-    /// Nothing that may be left out may be null, so a null is left out. It is
-    /// known by what it wrote: a type cannot tell beforehand.
+    /// Adds a member, unless its value is null: optional members must not be
+    /// null. The written text is checked, since a type cannot be asked
+    /// beforehand.
     fn add_unless_null(&mut self, name: &str, value: &impl Serialize) -> serde_json::Result<()> {
         let start = self.0.len();
         self.add(name, value)?;

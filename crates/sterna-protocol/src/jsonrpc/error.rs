@@ -3,29 +3,29 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-/// Why a request was not answered with a result, as the peer is told it.
+/// JSON-RPC error of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ErrorObject {
-    /// What kind of failure it was; programs decide by this.
+    /// Kind of failure, for programs.
     pub code: ErrorCode,
-    /// One short sentence for people.
+    /// Short sentence for people.
     pub message: String,
-    /// What the code promises, or whatever the sender saw fit; a null that was
-    /// sent is kept apart from nothing.
+    /// Data of the code, or any other JSON. `Some(Null)` is a null that was
+    /// sent, `None` a missing member.
     #[serde(
         default,
         deserialize_with = "present",
         skip_serializing_if = "Option::is_none"
     )]
     pub data: Option<Value>,
-    /// Members this revision does not know, kept for the way back.
+    /// Members that this revision does not define.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
 impl ErrorObject {
-    /// An error without data.
+    /// Creates an error without data.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -35,7 +35,7 @@ impl ErrorObject {
         }
     }
 
-    /// The same error carrying `data`.
+    /// Adds `data`.
     #[must_use]
     pub fn with_data(mut self, data: Value) -> Self {
         self.data = Some(data);
@@ -55,10 +55,10 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
     Value::deserialize(deserializer).map(Some)
 }
 
-/// The number that says what kind of failure an [`ErrorObject`] reports.
+/// Number that names the kind of failure of an [`ErrorObject`].
 ///
-/// Any integer can arrive; the constants are those that JSON-RPC and MCP give
-/// a meaning to.
+/// Any integer can arrive. The constants are those that JSON-RPC and MCP
+/// define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 #[expect(
@@ -68,15 +68,15 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 pub struct ErrorCode(pub i64);
 
 impl ErrorCode {
-    /// The text was not JSON.
+    /// The text is not JSON.
     pub const PARSE_ERROR: Self = Self(-32700);
-    /// The JSON was not a JSON-RPC message of the kind expected.
+    /// The JSON is not a valid JSON-RPC message.
     pub const INVALID_REQUEST: Self = Self(-32600);
-    /// No such method here, or none that was advertised.
+    /// The method does not exist or was not advertised.
     pub const METHOD_NOT_FOUND: Self = Self(-32601);
-    /// The method exists, its parameters were not acceptable.
+    /// The method exists, but its parameters are invalid.
     pub const INVALID_PARAMS: Self = Self(-32602);
-    /// The receiver could not do its work.
+    /// The receiver failed.
     pub const INTERNAL_ERROR: Self = Self(-32603);
 
     /// HTTP headers are missing, malformed or contradict the body.
@@ -86,8 +86,8 @@ impl ErrorCode {
     /// The server does not speak the revision that the request names.
     pub const UNSUPPORTED_PROTOCOL_VERSION: Self = Self(-32022);
 
-    /// 2025-11-25 and earlier: no such resource. Read, never sent to a modern
-    /// peer, which gets [`INVALID_PARAMS`](Self::INVALID_PARAMS).
+    /// 2025-11-25 and earlier: the resource does not exist. Accepted from older
+    /// peers; modern peers get [`INVALID_PARAMS`](Self::INVALID_PARAMS).
     pub const RESOURCE_NOT_FOUND: Self = Self(-32002);
     /// 2025-11-25 only: the user must visit a URL first.
     pub const URL_ELICITATION_REQUIRED: Self = Self(-32042);

@@ -5,76 +5,78 @@ use thiserror::Error;
 use super::{ErrorCode, ErrorObject, RequestId};
 use crate::json::mismatch;
 
-/// Why bytes were not accepted as a message.
+/// Bytes that cannot be decoded as a message.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// Several messages in one array, which MCP does not have.
-    #[error("a batch of messages")]
+    /// Several messages in one array, which MCP does not allow.
+    #[error("a batch of messages, which MCP does not allow")]
     Batch,
-    /// Not a request and not a notification, and no response either.
+    /// An object that is neither a request nor a notification nor a response.
     #[error("not a message: {fault}")]
     Invalid {
-        /// The id, if one could be read.
+        /// Id, if it could be read.
         id: Option<RequestId>,
-        /// What is wrong with it.
+        /// Violation of the envelope's rules.
         fault: Fault,
     },
-    /// A known method with parameters that are not its own.
+    /// A known method with malformed parameters.
     #[error("parameters of `{method}` are malformed")]
     InvalidParams {
-        /// The request; `None` for a notification.
+        /// Id of the request; `None` for a notification.
         id: Option<RequestId>,
-        /// Whose parameters they are.
+        /// Method of the parameters.
         method: String,
-        /// What is wrong with them.
+        /// Difference between the parameters and their type.
         source: serde_json::Error,
     },
-    /// A response whose envelope is not one.
+    /// A response with a malformed envelope.
     #[error("not a response: {fault}")]
     InvalidResponse {
-        /// The request it answers, if that could be read.
+        /// Id of the request that it answers, if it could be read.
         id: Option<RequestId>,
-        /// What is wrong with it.
+        /// Violation of the envelope's rules.
         fault: Fault,
     },
-    /// A result that is not of the type the request asks for.
+    /// A result that is not of the type of its request.
     #[error("the result is malformed")]
     InvalidResult {
-        /// The request it answers.
+        /// Id of the request that it answers.
         id: RequestId,
-        /// What is wrong with it.
+        /// Violation of the envelope's rules.
         source: serde_json::Error,
     },
-    /// Not JSON.
+    /// Text that is not JSON.
     #[error("not JSON")]
     Syntax(#[source] serde_json::Error),
-    /// A method this side does not accept.
+    /// A method that this side does not accept.
     #[error("unknown method `{method}`")]
     UnknownMethod {
-        /// The request; `None` for a notification.
+        /// Id of the request; `None` for a notification.
         id: Option<RequestId>,
-        /// The method it names.
+        /// Method that the message names.
         method: String,
     },
-    /// A result of a kind that the request cannot have or we do not know.
+    /// A result of a type that the request cannot have or this side does not
+    /// know.
     #[error("unknown result type `{result_type}`")]
     UnknownResultType {
-        /// The request it answers.
+        /// Id of the request that it answers.
         id: RequestId,
-        /// The kind it claims to be.
+        /// Value of `resultType`.
         result_type: String,
     },
-    /// Not UTF-8.
+    /// Bytes that are not UTF-8.
     #[error("not UTF-8")]
     Utf8(#[source] Utf8Error),
 }
 
 impl DecodeError {
-    /// The request to answer with an error, if there is one.
+    /// The id of the request to answer with an error, if there is one.
     ///
-    /// A malformed *response* is never answered: its id is one of ours, and an
-    /// error under it would be taken for the answer to a request of the peer.
+    /// `None` for a malformed response: its id belongs to a request of this
+    /// side. An error under that id would be taken for the answer to a request
+    /// of the peer.
     pub fn request_id(&self) -> Option<&RequestId> {
         match self {
             Self::Invalid { id, .. }
@@ -89,9 +91,10 @@ impl DecodeError {
         }
     }
 
-    /// The request of ours that this was meant to answer.
+    /// The id of the request of this side that the message should answer.
     ///
-    /// No better answer to it will come, so its caller should hear of this.
+    /// No other answer will follow, so the caller of the request should get
+    /// this error.
     pub fn response_id(&self) -> Option<&RequestId> {
         match self {
             Self::InvalidResponse { id, .. } => id.as_ref(),
@@ -107,10 +110,11 @@ impl DecodeError {
 }
 
 impl From<&DecodeError> for ErrorObject {
-    /// What the peer is told: the kind of failure and its place, never a value.
+    /// Builds the error for the peer: the kind of failure and its position,
+    /// never a value.
     fn from(error: &DecodeError) -> Self {
         let (code, text) = match error {
-            // Errors of the syntax have a position and none of the text.
+            // Syntax errors hold a position, but none of the text.
             DecodeError::Syntax(error) => (ErrorCode::PARSE_ERROR, format!("Parse error: {error}")),
             DecodeError::Utf8(error) => (ErrorCode::PARSE_ERROR, format!("Parse error: {error}")),
             DecodeError::Batch => {
@@ -142,17 +146,17 @@ impl From<&DecodeError> for ErrorObject {
 /// Longer than any method of the protocol.
 const LONGEST_METHOD: usize = 64;
 
-/// What is wrong with an envelope.
+/// Violation of the rules for an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// It both asks and answers, or answers twice.
-    #[error("members that exclude each other")]
+    /// Members of a request and a response, or `result` and `error` together.
+    #[error("members of both a request and a response, or both `result` and `error`")]
     Ambiguous,
-    /// A member that counts stands in it twice.
-    #[error("`{0}` stands twice")]
+    /// A member of the envelope occurs twice.
+    #[error("`{0}` occurs twice")]
     Duplicate(&'static str),
-    /// It neither asks nor answers.
+    /// Neither a request nor a response.
     #[error("neither `method` nor `result` nor `error`")]
     Empty,
     /// `error` is not an error object.
@@ -164,11 +168,11 @@ pub enum Fault {
     /// `method` is not a string.
     #[error("`method` is not a string")]
     Method,
-    /// It is JSON, but not an object.
+    /// JSON that is not an object.
     #[error("not an object")]
     NotAnObject,
-    /// It is nested deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
-    #[error("nested too deeply")]
+    /// Nesting deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
+    #[error("nested more than 127 levels deep")]
     TooDeep,
     /// `jsonrpc` is not "2.0".
     #[error("`jsonrpc` is not \"2.0\"")]

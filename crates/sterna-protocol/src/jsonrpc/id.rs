@@ -3,29 +3,28 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// What ties a response to its request: a string or an integer, never null.
+/// Id that ties a response to its request: a string or an integer, never null.
 ///
-/// A peer whose only number is the double may write the integer 7 as `7.0` or
-/// `7e0`; both are read as 7 and written back as `7`.
+/// A peer that has only doubles may write the integer 7 as `7.0` or `7e0`. Both
+/// are read as 7 and written as `7`.
 ///
-/// An id of more than [`MAX_BYTES`](Self::MAX_BYTES) is not read: it is kept
+/// An id of more than [`MAX_BYTES`](Self::MAX_BYTES) is refused: it is stored
 /// while its request runs and repeated in every message about it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "JSON-RPC has no third kind of id, and MCP takes null away"
+    reason = "JSON-RPC has no other kind of id, and MCP excludes null"
 )]
 pub enum RequestId {
-    /// An id that is text; it may be empty.
+    /// Text; may be empty.
     String(String),
-    /// An id that is a whole number.
+    /// Integer.
     Integer(i64),
 }
 
 impl RequestId {
-    /// The longest text that is read as an id. A kibibyte: identifiers are
-    /// numbers or some tens of characters, and our own sealed ones some
-    /// hundreds.
+    /// Largest length of a text id, in bytes. Usual ids are numbers or some
+    /// tens of characters; the sealed ids of this workspace take some hundreds.
     pub const MAX_BYTES: usize = 1024;
 }
 
@@ -113,7 +112,7 @@ impl Visitor<'_> for IdVisitor {
     }
 }
 
-/// 2^53 − 1, the largest integer that no other integer shares a double with.
+/// 2^53 − 1. A double beyond it stands for several integers.
 const LARGEST_EXACT: f64 = 9_007_199_254_740_991.0;
 
 #[cfg(test)]

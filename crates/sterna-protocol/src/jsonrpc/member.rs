@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
-/// The members of an envelope that mean something.
+/// Member of an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Member {
     Jsonrpc,
@@ -56,7 +56,7 @@ impl Visitor<'_> for MemberVisitor {
     }
 }
 
-/// The marker of the only version of JSON-RPC that MCP uses.
+/// The version `"2.0"` of JSON-RPC, the only one that MCP uses.
 pub(super) struct Version;
 
 impl<'de> Deserialize<'de> for Version {

@@ -7,12 +7,12 @@ use super::dispatch::Dispatch;
 use super::fault::DecodeError;
 use super::{ErrorObject, RequestId, decode};
 
-/// One JSON-RPC message, borrowed from the bytes it came in.
+/// JSON-RPC message, borrowed from the bytes it was decoded from.
 ///
-/// The three type parameters say what this side accepts: `R` the requests,
-/// `N` the notifications, `A` the result it is waiting for. Left at their
-/// defaults they keep `params` and `result` as raw text, which is what a
-/// gateway forwards; [`Nothing`](super::Nothing) accepts nothing.
+/// The type parameters select the accepted types: `R` for requests, `N` for
+/// notifications, `A` for the expected result. By default `params` and `result`
+/// stay raw text, for a gateway to forward. [`Nothing`](super::Nothing) accepts
+/// no message of its kind.
 ///
 /// # Examples
 ///
@@ -34,23 +34,23 @@ use super::{ErrorObject, RequestId, decode};
     reason = "JSON-RPC has these four kinds of message"
 )]
 pub enum Message<'a, R = Option<&'a RawValue>, N = Option<&'a RawValue>, A = &'a RawValue> {
-    /// The sender waits for an answer.
+    /// Request, to be answered.
     Request(Request<'a, R>),
-    /// The sender does not wait for an answer and must not get one.
+    /// Notification, which must not be answered.
     Notification(Notification<'a, N>),
-    /// A request was answered.
+    /// Successful response.
     Result(ResultResponse<A>),
-    /// A request was refused, or could not be read at all.
+    /// Error response to a request, or to a message without a readable id.
     Error(ErrorResponse),
 }
 
 impl<'a> Message<'a> {
-    /// Reads the envelope and leaves the payload raw.
+    /// Decodes the envelope and keeps the payload raw.
     ///
     /// # Errors
     ///
-    /// As [`decode`](Self::decode), except that every method is known and
-    /// every object is a payload.
+    /// As [`decode`](Self::decode), except that all methods are known and every
+    /// object is a valid payload.
     pub fn raw(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         Self::decode(bytes)
     }
@@ -62,34 +62,35 @@ where
     N: Dispatch<'a>,
     A: Answer<'a>,
 {
-    /// Reads a message, its payload as the type that its method, or the
-    /// request it answers, asks for.
+    /// Decodes a message. The method, or the request that is answered, selects
+    /// the type of the payload.
     ///
-    /// Good input is read in one pass. Input that is refused is read once more
-    /// to find out what was wrong and which request it was.
+    /// Well-formed input is read in one pass. Malformed input is read a second
+    /// time, to find the reason and the id of its request.
     ///
     /// # Errors
     ///
-    /// Every error says which request to answer, if any, and with which code.
+    /// Every error names the request to answer, if any, and converts to an
+    /// error object with the code.
     pub fn decode(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         decode::message(bytes)
     }
 }
 
-/// A message that waits for an answer.
+/// Message that is answered.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Request<'a, P = Option<&'a RawValue>> {
-    /// Under which the answer will come.
+    /// Id for the response.
     pub id: RequestId,
-    /// What is asked for.
+    /// Method to call.
     pub method: Cow<'a, str>,
-    /// With what; a value that serialises as null is left out of the message.
+    /// Parameters. A value that serializes as null is omitted from the message.
     pub params: P,
 }
 
 impl<'a, P> Request<'a, P> {
-    /// A request that awaits an answer under `id`.
+    /// Creates a request.
     pub fn new(id: RequestId, method: impl Into<Cow<'a, str>>, params: P) -> Self {
         Self {
             id,
@@ -99,18 +100,18 @@ impl<'a, P> Request<'a, P> {
     }
 }
 
-/// A message that waits for nothing.
+/// Message that is not answered.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Notification<'a, P = Option<&'a RawValue>> {
-    /// What happened.
+    /// Method of the notification.
     pub method: Cow<'a, str>,
-    /// To what; a value that serialises as null is left out of the message.
+    /// Parameters. A value that serializes as null is omitted from the message.
     pub params: P,
 }
 
 impl<'a, P> Notification<'a, P> {
-    /// A notification of `method`.
+    /// Creates a notification.
     pub fn new(method: impl Into<Cow<'a, str>>, params: P) -> Self {
         Self {
             method: method.into(),
@@ -119,38 +120,39 @@ impl<'a, P> Notification<'a, P> {
     }
 }
 
-/// The good answer to a request.
+/// Successful response to a request.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResultResponse<A> {
-    /// The request that is answered.
+    /// Id of the request.
     pub id: RequestId,
-    /// The answer.
+    /// Result of the request.
     pub result: A,
 }
 
 impl<A> ResultResponse<A> {
-    /// The answer to the request `id`.
+    /// Creates the response to the request `id`.
     pub fn new(id: RequestId, result: A) -> Self {
         Self { id, result }
     }
 }
 
-/// The bad answer to a request.
+/// Error response to a request.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ErrorResponse {
-    /// The request that is answered; `None` if its id could not be read.
+    /// Id of the request; `None` if it could not be read.
     ///
-    /// Base JSON-RPC spells that `null`. Peers that do so are understood, but
-    /// MCP leaves the member out, and so do we.
+    /// JSON-RPC writes `null` for a missing id. That is accepted, but MCP omits
+    /// the member, and so does this crate.
     pub id: Option<RequestId>,
-    /// Why there is no result.
+    /// Error of the request.
     pub error: ErrorObject,
 }
 
 impl ErrorResponse {
-    /// The answer to the request `id`, or to one that could not be read.
+    /// Creates the response to the request `id`, or to one without a readable
+    /// id.
     pub fn new(id: impl Into<Option<RequestId>>, error: ErrorObject) -> Self {
         Self {
             id: id.into(),

@@ -1,5 +1,5 @@
-//! Methods: their names, parameters and results, and the families that a
-//! message is decoded into.
+//! Methods: their names, parameters and results, and the families of payloads
+//! that a message decodes to.
 //!
 //! Public as part of [`methods`](crate::methods); here, below the modules that
 //! declare methods.
@@ -9,7 +9,7 @@ use serde::ser::{Serialize, Serializer};
 
 use super::{Answer, Dispatch};
 
-/// A method that is answered.
+/// Method of a request.
 ///
 /// # Examples
 ///
@@ -24,31 +24,31 @@ use super::{Answer, Dispatch};
 /// }
 /// ```
 pub trait RequestMethod {
-    /// Its name on the wire.
+    /// Name on the wire.
     const METHOD: &'static str;
-    /// What it is called with.
+    /// Parameters.
     type Params: Serialize + DeserializeOwned;
-    /// What it is answered with.
+    /// Result.
     type Result: for<'de> Answer<'de>;
 }
 
-/// A method that is not answered.
+/// Method of a notification.
 pub trait NotificationMethod {
-    /// Its name on the wire.
+    /// Name on the wire.
     const METHOD: &'static str;
-    /// What it tells.
+    /// Parameters.
     type Params: Serialize + DeserializeOwned;
 }
 
-/// Two families side by side, such as the core protocol and an extension.
+/// Two families in one, such as the core protocol and an extension.
 ///
-/// A method that both have belongs to the first.
+/// A method of both belongs to the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "one or the other")]
 pub enum Or<A, B> {
-    /// Of the first family.
+    /// Member of the first family.
     First(A),
-    /// Of the second family.
+    /// Member of the second family.
     Second(B),
 }
 
@@ -79,8 +79,8 @@ impl<A: Serialize, B: Serialize> Serialize for Or<A, B> {
     }
 }
 
-/// Declares methods that are answered: for each a type, never built, that ties
-/// its name to its parameters and its result.
+/// Declares methods of requests. Each gets a type without values that ties its
+/// name to its parameters and its result.
 ///
 /// ```text
 /// requests! {
@@ -106,7 +106,7 @@ macro_rules! requests {
     };
 }
 
-/// Declares methods that are not answered, as [`requests`] does those that are.
+/// Declares methods of notifications, as [`requests`] does those of requests.
 macro_rules! notifications {
     ($($(#[$about:meta])* $method:ident = $name:literal: $params:ty,)+) => {
         $(
@@ -124,7 +124,7 @@ macro_rules! notifications {
     };
 }
 
-/// Declares the parameters that one side may receive, told apart by their
+/// Declares the parameters that one side may receive, distinguished by their
 /// method.
 ///
 /// ```text
@@ -159,11 +159,11 @@ macro_rules! family {
     };
 }
 
-/// What a family can do, apart from being one.
+/// Implements the methods and traits of a family.
 macro_rules! dispatch {
     ($family:ident, $methods:ident: $kind:ident { $($method:ident),+ }) => {
         impl $family {
-            /// The method these are the parameters of.
+            /// The method of the parameters.
             pub fn method(&self) -> $methods {
                 match self {
                     $(Self::$method(_) => $methods::$method,)+
@@ -172,7 +172,7 @@ macro_rules! dispatch {
         }
 
         impl $methods {
-            /// Every method of the family.
+            /// All methods of the family.
             pub const ALL: &'static [Self] = &[$(Self::$method,)+];
 
             /// The name on the wire.

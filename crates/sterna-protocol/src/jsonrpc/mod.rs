@@ -1,10 +1,10 @@
-//! JSON-RPC 2.0 as MCP narrows it.
+//! JSON-RPC 2.0, with the restrictions of MCP.
 //!
-//! [`Message::decode`] reads bytes into the types that the method, or the
-//! request that is answered, asks for; [`Message::raw`] leaves payloads as text.
-//! Which types those are is said by the [`Dispatch`] families that it is given,
-//! such as [`ClientRequest`](crate::methods::ClientRequest). A refusal is a
-//! [`DecodeError`] that knows which request to answer and with what.
+//! [`Message::decode`] decodes bytes to the types of the method, or of the
+//! request that is answered; [`Message::raw`] keeps payloads as text.
+//! [`Dispatch`] families such as
+//! [`ClientRequest`](crate::methods::ClientRequest) determine these types. A
+//! [`DecodeError`] holds the id of the request to answer.
 
 #[macro_use]
 pub(crate) mod method;

@@ -1,7 +1,7 @@
-//! The careful reader: what was wrong, and which request it was about.
+//! Decoder for malformed messages: finds the reason and the id of the request.
 //!
-//! Errors may be slow. This reader takes the whole envelope apart before it
-//! judges, so it can tell the id of a message that is wrong elsewhere.
+//! Speed does not matter here. All members of the envelope are read before they
+//! are judged, so the id is known even if another member is wrong.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,7 +25,7 @@ where
     N: Dispatch<'a>,
     A: Answer<'a>,
 {
-    // The grammar first: what is not JSON has no id that could be believed.
+    // The grammar first: an id in text that is not JSON cannot be trusted.
     serde_json::from_str::<IgnoredAny>(text).map_err(DecodeError::Syntax)?;
     match text.trim_start().as_bytes().first() {
         Some(b'{') => {}
@@ -85,7 +85,7 @@ fn decode<'a, P: Dispatch<'a>>(
 
 fn result<'a, A: Answer<'a>>(id: &RequestId, result: &'a RawValue) -> Result<A, DecodeError> {
     A::read(Object(result)).map_err(|source| match result_type(result) {
-        // BASE-C2: told apart from a result that is only malformed.
+        // BASE-C2: reported separately from a malformed result.
         Some(name) if !A::knows(&name) => DecodeError::UnknownResultType {
             id: id.clone(),
             result_type: name.into_owned(),
@@ -97,7 +97,7 @@ fn result<'a, A: Answer<'a>>(id: &RequestId, result: &'a RawValue) -> Result<A, 
     })
 }
 
-/// The members that mean something, not yet looked into.
+/// Members of an envelope as raw text.
 #[derive(Default)]
 struct Parts<'a> {
     jsonrpc: Option<&'a RawValue>,
@@ -109,7 +109,7 @@ struct Parts<'a> {
     duplicate: Option<Member>,
 }
 
-/// An envelope that is in order.
+/// Well-formed envelope.
 enum Shape<'a> {
     Request(RequestId, Cow<'a, str>),
     Notification(Cow<'a, str>),
@@ -118,7 +118,7 @@ enum Shape<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// The id, if there is one and only one.
+    /// The id, if there is exactly one.
     fn id(&self) -> Option<RequestId> {
         let id = self.id.filter(|_| self.duplicate != Some(Member::Id))?;
         read(id)
@@ -196,7 +196,7 @@ impl<'de> Visitor<'de> for PartsVisitor {
             if let Some(slot) = parts.slot(member)
                 && slot.replace(value).is_some()
             {
-                // With two ids neither can be believed, whatever else is doubled.
+                // A repeated id matters most: neither of the two can be trusted.
                 if parts.duplicate.is_none() || member == Member::Id {
                     parts.duplicate = Some(member);
                 }

@@ -30,7 +30,7 @@ proptest! {
     }
 }
 
-/// Where in a value something stands: names and indices, outermost first.
+/// Path to a value: names and indices, outermost first.
 type Path = Vec<String>;
 
 fn paths(json: &Value) -> Vec<Path> {
@@ -67,7 +67,7 @@ fn at_mut<'a>(json: &'a mut Value, path: &Path) -> &'a mut Value {
     })
 }
 
-/// One value of every JSON type that `value` is not of.
+/// Returns one value of every JSON type other than that of `value`.
 fn strangers(value: &Value) -> Vec<Value> {
     let all = [
         json!(null),
@@ -81,7 +81,7 @@ fn strangers(value: &Value) -> Vec<Value> {
     all.into_iter().filter(|other| !same(other)).collect()
 }
 
-/// The places where a stranger is welcome.
+/// Returns true where a value of another type is allowed.
 fn is_welcome(kind: &str, path: &Path, strange: &Value) -> bool {
     let inside = |name: &str| path.iter().any(|step| step == name);
     let (last, before) = match path.as_slice() {
@@ -89,7 +89,7 @@ fn is_welcome(kind: &str, path: &Path, strange: &Value) -> bool {
         [last] => (last.as_str(), ""),
         [] => ("", ""),
     };
-    // What nobody looks at can be anything.
+    // Values that are not interpreted can have any type.
     let open = inside(OPEN)
         || inside("x-open-2")
         || inside("structuredContent")
@@ -98,13 +98,13 @@ fn is_welcome(kind: &str, path: &Path, strange: &Value) -> bool {
         || matches!(kind, "input::InputResponses" | "json::RawJson");
     // Ids are strings or integers.
     let id = last.ends_with("Token") || last.ends_with("Id") || kind == "progress::ProgressToken";
-    // A field of a form holds nearly anything.
+    // A field of a form accepts nearly every type.
     let field = last.starts_with("field ") && before == "content"
         || kind == "elicitation::ElicitValue"
         || kind == "elicitation::ElicitContent";
     // A message is one block or a list of them.
     let list = last == "content" || kind == "sampling::SamplingContent";
-    // These may say "none".
+    // Members that may be null.
     let nullable = matches!(last, "ttlMs" | "ttl");
     open || id && (strange.is_string() || strange.is_number())
         || field && !strange.is_null() && !strange.is_object()

@@ -1,4 +1,4 @@
-//! Laws that hold for every message, checked on made-up ones.
+//! Properties of all messages, tested on generated values.
 
 mod hostile;
 mod round_trip;

@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use crate::json::{JsonObject, Number, RawJson, RawObject};
 use crate::jsonrpc::RequestId;
 
-/// Where made-up values come from: bytes of a property test.
+/// Generator of values, from the bytes of a property test.
 ///
-/// Out of bytes it gives the simplest value there is, so a test that fails
+/// Without bytes it generates the simplest value, so that a failing test
 /// shrinks to a simple message.
 pub(crate) struct Source<'a>(&'a [u8]);
 
-/// A type of which the property tests can make up values.
+/// Type that the property tests can generate.
 pub(crate) trait Sample: Sized {
     fn sample(source: &mut Source<'_>) -> Self;
 }
@@ -39,7 +39,7 @@ impl<'a> Source<'a> {
         &choices[usize::from(self.byte()) % choices.len()]
     }
 
-    /// One of the names that are known, or one that is not.
+    /// Returns one of the `known` names, or an unknown one.
     pub(crate) fn name(&mut self, known: &[&str]) -> String {
         match usize::from(self.byte()) % (known.len() + 1) {
             place if place < known.len() => known[place].to_owned(),
@@ -47,7 +47,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Any JSON value, not very deep.
+    /// Returns a JSON value of limited depth.
     fn value(&mut self, depth: u8) -> Value {
         match self.byte() % if depth == 0 { 5 } else { 7 } {
             0 => Value::Null,
@@ -155,5 +155,5 @@ impl Sample for JsonObject {
     }
 }
 
-/// The name of members whose values nobody here looks at.
+/// Name of members whose values are not interpreted.
 pub(super) const OPEN: &str = "x-open";

@@ -1,4 +1,4 @@
-//! Every wire struct and union of this crate, and what can be done with each.
+//! All wire structs and unions of this crate.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::{Sample, Source};
 
-/// A type, taken apart into what the laws need of it.
+/// Operations on a type that the properties need.
 pub(super) struct Type {
     pub(super) name: &'static str,
-    /// Makes a value up, writes it, reads it, and says whether the two are
-    /// equal; also returns what was written.
+    /// Generates, writes and reads a value. Returns the text, and whether the
+    /// two values are equal.
     pub(super) trip: fn(&mut Source<'_>) -> (String, Result<bool, serde_json::Error>),
     /// Reads a value.
     pub(super) read: fn(&Value) -> Result<(), serde_json::Error>,
@@ -117,7 +117,7 @@ types! {
     tool { CallToolRequestParams CallToolResult ListToolsResult ObjectSchema Tool ToolAnnotations }
 }
 
-/// The names that stand behind `members!(` in the sources of this crate.
+/// Names after `members!(` in the sources of this crate.
 #[test]
 fn every_table_of_members_is_under_the_laws() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -145,5 +145,5 @@ fn every_table_of_members_is_under_the_laws() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
-/// Tables of private types, which public ones stand for.
+/// Private types with tables; public ones are tested in their place.
 const PRIVATE: &[&str] = &["Either", "Unchecked"];

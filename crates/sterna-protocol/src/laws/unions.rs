@@ -1,4 +1,4 @@
-//! Values of the types that no table describes.
+//! Generators for types without a table of members.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ use crate::tasks::{DetailedTask, TaskState, TaskStatus};
 use crate::tool::ObjectSchema;
 use crate::uri::Uri;
 
-/// Draws one of the variants, each of which holds one value.
+/// Generates one of the variants, each of which holds one value.
 macro_rules! sample_union {
     ($($type:ty: $($variant:ident)+ $(| $other:expr)?;)+) => {
         $(impl Sample for $type {

@@ -3,19 +3,19 @@ use std::collections::BTreeMap;
 use crate::capabilities::{self, ElicitationCapability, SamplingCapability};
 use crate::json::JsonObject;
 
-/// What a client can do, declared once for the session.
+/// Capabilities of a client, declared once per session.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ClientCapabilities {
-    /// It can ask the user.
+    /// Elicitation: the client can ask its user.
     pub elicitation: Option<ElicitationCapability>,
-    /// It can list its roots.
+    /// Roots: the client can list them.
     pub roots: Option<RootsCapability>,
-    /// It can have a model write something.
+    /// Sampling: the client can call a model.
     pub sampling: Option<SamplingCapability>,
-    /// It can run what it is asked as tasks.
+    /// Requests that can run as tasks.
     pub tasks: Option<ClientTasksCapability>,
-    /// Things no revision defines.
+    /// Experimental capabilities by name, with their settings.
     pub experimental: Option<BTreeMap<String, JsonObject>>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -27,8 +27,8 @@ members!(ClientCapabilities {
     rest: extra
 });
 
-/// What of these a server of 2026-07-28 can use: it neither asks a client to
-/// run tasks nor hears of changes to its roots.
+/// Keeps the capabilities that a server of 2026-07-28 can use. It neither asks
+/// a client to run tasks nor receives changes of its roots.
 impl From<&ClientCapabilities> for capabilities::ClientCapabilities {
     fn from(legacy: &ClientCapabilities) -> Self {
         let mut capabilities = Self::default();
@@ -40,11 +40,11 @@ impl From<&ClientCapabilities> for capabilities::ClientCapabilities {
     }
 }
 
-/// What a client can do about its roots.
+/// Root features of a client.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RootsCapability {
-    /// It tells when they change.
+    /// The client reports changes of its roots.
     pub list_changed: Option<bool>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -55,15 +55,15 @@ members!(RootsCapability {
     rest: extra
 });
 
-/// What a client can run as tasks.
+/// Task features of a client.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ClientTasksCapability {
-    /// It can list them.
+    /// Tasks can be listed.
     pub list: Option<JsonObject>,
-    /// It can call them off.
+    /// Tasks can be cancelled.
     pub cancel: Option<JsonObject>,
-    /// Which requests can become one.
+    /// Requests that can run as tasks.
     pub requests: Option<ClientTaskRequests>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -74,13 +74,13 @@ members!(ClientTasksCapability {
     rest: extra
 });
 
-/// Which requests a client can run as tasks.
+/// Requests that a client can run as tasks.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ClientTaskRequests {
-    /// Those that ask the user.
+    /// Elicitation requests.
     pub elicitation: Option<ElicitationTasks>,
-    /// Those that have a model write something.
+    /// Sampling requests.
     pub sampling: Option<SamplingTasks>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -91,7 +91,7 @@ members!(ClientTaskRequests {
     rest: extra
 });
 
-/// Which elicitation requests can become tasks.
+/// Elicitation requests that can run as tasks.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitationTasks {
@@ -106,7 +106,7 @@ members!(ElicitationTasks {
     rest: extra
 });
 
-/// Which sampling requests can become tasks.
+/// Sampling requests that can run as tasks.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SamplingTasks {
@@ -121,13 +121,13 @@ members!(SamplingTasks {
     rest: extra
 });
 
-/// What a server offers, declared once for the session.
+/// Capabilities of a server, declared once per session.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerCapabilities {
-    /// What every revision knows.
+    /// Members that all revisions define.
     pub base: capabilities::ServerCapabilities,
-    /// It can run what it is asked as tasks.
+    /// Requests that can run as tasks.
     pub tasks: Option<ServerTasksCapability>,
 }
 
@@ -142,15 +142,15 @@ members!(ServerCapabilities {
     base: base
 });
 
-/// What a server can run as tasks.
+/// Task features of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerTasksCapability {
-    /// It can list them.
+    /// Tasks can be listed.
     pub list: Option<JsonObject>,
-    /// It can call them off.
+    /// Tasks can be cancelled.
     pub cancel: Option<JsonObject>,
-    /// Which requests can become one.
+    /// Requests that can run as tasks.
     pub requests: Option<ServerTaskRequests>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -161,11 +161,11 @@ members!(ServerTasksCapability {
     rest: extra
 });
 
-/// Which requests a server can run as tasks.
+/// Requests that a server can run as tasks.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerTaskRequests {
-    /// Those about tools.
+    /// Tool requests.
     pub tools: Option<ToolTasks>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -176,7 +176,7 @@ members!(ServerTaskRequests {
     rest: extra
 });
 
-/// Which tool requests can become tasks.
+/// Tool requests that can run as tasks.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ToolTasks {

@@ -7,14 +7,14 @@ use crate::json::{JsonObject, Tagged, read_tagged};
 use crate::jsonrpc::{ErrorCode, ErrorObject};
 use crate::meta::NotificationMeta;
 
-/// The parameters of `elicitation/create`, a request of its own, told apart by
-/// `mode`.
+/// Parameters of `elicitation/create`, a request of the server, distinguished
+/// by `mode`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ElicitRequestParams {
-    /// The user fills in a form.
+    /// Form mode: the user fills in a form.
     Form(ElicitRequestFormParams),
-    /// The user visits a URL.
+    /// URL mode: the user visits a URL.
     Url(ElicitRequestUrlParams),
 }
 
@@ -41,15 +41,15 @@ impl<'de> Deserialize<'de> for ElicitRequestParams {
     }
 }
 
-/// A form for the user.
+/// Form for the user.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitRequestFormParams {
-    /// The form.
+    /// Message and schema of the form.
     pub form: elicitation::ElicitRequestFormParams,
-    /// Asks that it be run as a task.
+    /// Asks the receiver to run the request as a task.
     pub task: Option<TaskMetadata>,
-    /// What the request says about itself.
+    /// Request metadata (`_meta`).
     pub meta: Option<RequestMeta>,
 }
 
@@ -68,22 +68,22 @@ members!(ElicitRequestFormParams {
     base: form
 });
 
-/// A URL for the user to visit.
+/// URL for the user to visit.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitRequestUrlParams {
-    /// The name of the visit, by which its end is announced.
+    /// Id of the visit, named when it is complete.
     pub elicitation_id: String,
-    /// Where to go.
+    /// Message and URL.
     pub url: elicitation::ElicitRequestUrlParams,
-    /// Asks that it be run as a task.
+    /// Asks the receiver to run the request as a task.
     pub task: Option<TaskMetadata>,
-    /// What the request says about itself.
+    /// Request metadata (`_meta`).
     pub meta: Option<RequestMeta>,
 }
 
 impl ElicitRequestUrlParams {
-    /// Sends the user to `url` and calls the visit `elicitation_id`.
+    /// Sends the user to `url`, under the id `elicitation_id`.
     pub fn new(
         elicitation_id: impl Into<String>,
         url: elicitation::ElicitRequestUrlParams,
@@ -103,20 +103,20 @@ members!(ElicitRequestUrlParams {
     base: url
 });
 
-/// The parameters of `notifications/elicitation/complete`.
+/// Parameters of `notifications/elicitation/complete`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitationCompleteNotificationParams {
-    /// The visit that is over.
+    /// Id of the visit that is complete.
     pub elicitation_id: String,
-    /// What the notification says about itself.
+    /// Notification metadata (`_meta`).
     pub meta: Option<NotificationMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ElicitationCompleteNotificationParams {
-    /// The visit `elicitation_id` is over.
+    /// Reports that the visit `elicitation_id` is complete.
     pub fn new(elicitation_id: impl Into<String>) -> Self {
         Self {
             elicitation_id: elicitation_id.into(),
@@ -132,8 +132,8 @@ members!(ElicitationCompleteNotificationParams {
     rest: extra
 });
 
-/// The data of error −32042: the user must visit these URLs before the request
-/// can be tried again.
+/// Data of error −32042: URLs that the user must visit before the request can
+/// be retried.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UrlElicitationRequired {
@@ -144,7 +144,7 @@ pub struct UrlElicitationRequired {
 }
 
 impl UrlElicitationRequired {
-    /// The user must make these visits.
+    /// Asks for the visits `elicitations`.
     pub fn new(elicitations: Vec<ElicitRequestUrlParams>) -> Self {
         Self {
             elicitations,
@@ -152,11 +152,11 @@ impl UrlElicitationRequired {
         }
     }
 
-    /// Reads what `error` says; `None` if its code is another.
+    /// Reads the data of `error`. `None` if it has another code.
     ///
     /// # Errors
     ///
-    /// The data is missing or not as promised.
+    /// The data is missing or malformed.
     pub fn find(error: &ErrorObject) -> Result<Option<Self>, MalformedErrorData> {
         match error.code {
             ErrorCode::URL_ELICITATION_REQUIRED => data(error).map(Some),

@@ -4,24 +4,24 @@ use crate::json::JsonObject;
 use crate::meta::ResultMeta;
 use crate::version::ProtocolVersion;
 
-/// The parameters of `initialize`, the first request of a session.
+/// Parameters of `initialize`, the first request of a session.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InitializeRequestParams {
-    /// The newest revision the client speaks.
+    /// Newest revision that the client speaks.
     pub protocol_version: ProtocolVersion,
-    /// What the client can do.
+    /// Capabilities of the client.
     pub capabilities: ClientCapabilities,
-    /// Who the client says it is.
+    /// Client info: self-reported name and version.
     pub client_info: Implementation,
-    /// What the request says about itself.
+    /// Request metadata (`_meta`).
     pub meta: Option<RequestMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl InitializeRequestParams {
-    /// Opens a session.
+    /// Creates the request of a client that opens a session.
     pub fn new(
         protocol_version: ProtocolVersion,
         capabilities: ClientCapabilities,
@@ -44,26 +44,26 @@ members!(InitializeRequestParams {
     rest: extra
 });
 
-/// The result of `initialize`.
+/// Result of `initialize`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InitializeResult {
-    /// The revision the session will speak, if the client agrees.
+    /// Revision of the session, if the client accepts it.
     pub protocol_version: ProtocolVersion,
-    /// What the server can do.
+    /// Capabilities of the server.
     pub capabilities: ServerCapabilities,
-    /// Who the server says it is.
+    /// Server info: self-reported name and version.
     pub server_info: Implementation,
-    /// How to use the server, for the model.
+    /// Instructions for the model on how to use the server.
     pub instructions: Option<String>,
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl InitializeResult {
-    /// Agrees to a session.
+    /// Accepts the session.
     pub fn new(
         protocol_version: ProtocolVersion,
         capabilities: ServerCapabilities,

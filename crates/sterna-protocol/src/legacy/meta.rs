@@ -3,21 +3,21 @@ use crate::jsonrpc::RequestId;
 use crate::meta::{NotificationMeta, RelatedTaskMetadata};
 use crate::progress::ProgressToken;
 
-/// The `_meta` of a request within a session.
+/// Metadata (`_meta`) of a request in a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RequestMeta {
-    /// Asks for progress of this request under this token.
+    /// Token for progress notifications about this request.
     pub progress_token: Option<ProgressToken>,
-    /// The task this request belongs to.
+    /// Task that the request belongs to.
     pub related_task: Option<RelatedTaskMetadata>,
-    /// W3C trace context: the span this request belongs to.
+    /// W3C trace context: parent span of the request.
     pub traceparent: Option<String>,
-    /// W3C trace context: what the tracing vendors add.
+    /// W3C trace context: vendor data.
     pub tracestate: Option<String>,
     /// W3C baggage.
     pub baggage: Option<String>,
-    /// Every other key.
+    /// All other keys.
     pub extra: JsonObject,
 }
 
@@ -28,11 +28,11 @@ members!(RequestMeta {
     rest: extra
 });
 
-/// The parameters of a request that has none of its own.
+/// Parameters of a request without any of its own.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RequestParams {
-    /// What the request says about itself.
+    /// Request metadata (`_meta`).
     pub meta: Option<RequestMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -43,22 +43,22 @@ members!(RequestParams {
     rest: extra
 });
 
-/// The parameters of `notifications/cancelled`.
+/// Parameters of `notifications/cancelled`.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CancelledNotificationParams {
-    /// The request that is taken back; 2025-11-25 alone allows to leave it out.
+    /// The request to cancel. Only 2025-11-25 allows it to be missing.
     pub request_id: Option<RequestId>,
-    /// Why, for logs and people.
+    /// Reason, for logs and users.
     pub reason: Option<String>,
-    /// What the notification says about itself.
+    /// Notification metadata (`_meta`).
     pub meta: Option<NotificationMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl CancelledNotificationParams {
-    /// Takes `request_id` back without a reason.
+    /// Cancels `request_id` without a reason.
     pub fn new(request_id: RequestId) -> Self {
         Self {
             request_id: Some(request_id),

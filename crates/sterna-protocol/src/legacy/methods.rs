@@ -22,28 +22,28 @@ use crate::sampling::CreateMessageResult;
 use crate::tool::CallToolResult;
 
 requests! {
-    /// Has a tool do something.
+    /// Calls a tool.
     CallTool = "tools/call": CallToolRequestParams => Untagged<CallToolResult>,
-    /// Calls a task off.
+    /// Cancels a task.
     CancelTask = "tasks/cancel": TaskRequestParams => Untagged<TaskResult>,
-    /// Suggests how an argument goes on.
+    /// Suggests values for an argument.
     CompleteArgument = "completion/complete": CompleteRequestParams => Untagged<CompleteResult>,
-    /// Has a model write something.
+    /// Calls the client's model.
     CreateMessage = "sampling/createMessage": CreateMessageRequestParams
         => Untagged<CreateMessageResult>,
-    /// Asks the user.
+    /// Asks the user for input.
     Elicit = "elicitation/create": ElicitRequestParams => Untagged<ElicitResult>,
-    /// Has a prompt written.
+    /// Gets the messages of a prompt.
     GetPrompt = "prompts/get": GetPromptRequestParams => Untagged<GetPromptResult>,
-    /// Asks how a task stands.
+    /// Gets the status of a task.
     GetTask = "tasks/get": TaskRequestParams => Untagged<TaskResult>,
-    /// Waits for what comes of a task.
+    /// Waits for the result of a task.
     GetTaskPayload = "tasks/result": TaskRequestParams => Untagged<GetTaskPayloadResult>,
     /// Opens a session.
     Initialize = "initialize": InitializeRequestParams => Untagged<InitializeResult>,
     /// Lists the prompts.
     ListPrompts = "prompts/list": Option<PaginatedRequestParams> => Untagged<ListPromptsResult>,
-    /// Lists the patterns of resources.
+    /// Lists the resource templates.
     ListResourceTemplates = "resources/templates/list": Option<PaginatedRequestParams>
         => Untagged<ListResourceTemplatesResult>,
     /// Lists the resources.
@@ -54,47 +54,47 @@ requests! {
     ListTasks = "tasks/list": Option<PaginatedRequestParams> => Untagged<ListTasksResult>,
     /// Lists the tools.
     ListTools = "tools/list": Option<PaginatedRequestParams> => Untagged<ListToolsResult>,
-    /// Asks whether the other side is there.
+    /// Checks that the peer responds.
     Ping = "ping": Option<RequestParams> => Untagged<EmptyResult>,
-    /// Reads a resource out.
+    /// Reads the contents of a resource.
     ReadResource = "resources/read": ResourceRequestParams => Untagged<ReadResourceResult>,
-    /// Asks for log messages.
+    /// Sets the level of log messages in the session.
     SetLevel = "logging/setLevel": SetLevelRequestParams => Untagged<EmptyResult>,
-    /// Asks to hear of changes to a resource.
+    /// Subscribes to updates of a resource.
     Subscribe = "resources/subscribe": ResourceRequestParams => Untagged<EmptyResult>,
-    /// Asks not to hear of them any more.
+    /// Unsubscribes from updates of a resource.
     Unsubscribe = "resources/unsubscribe": ResourceRequestParams => Untagged<EmptyResult>,
 }
 
 notifications! {
-    /// Takes a request back.
+    /// Cancels a request.
     Cancelled = "notifications/cancelled": CancelledNotificationParams,
-    /// A visit to a URL is over.
+    /// Reports that the user's visit to a URL is complete.
     ElicitationComplete = "notifications/elicitation/complete":
         ElicitationCompleteNotificationParams,
-    /// The session is open.
+    /// Reports that the client has opened the session.
     Initialized = "notifications/initialized": Option<NotificationParams>,
-    /// Says something for the log.
+    /// Sends a log message.
     LoggingMessage = "notifications/message": LoggingMessageNotificationParams,
-    /// Says how far a request is.
+    /// Reports the progress of a request.
     Progress = "notifications/progress": ProgressNotificationParams,
-    /// The list of prompts changed.
+    /// Reports a change of the list of prompts.
     PromptListChanged = "notifications/prompts/list_changed": Option<NotificationParams>,
-    /// The list of resources changed.
+    /// Reports a change of the list of resources.
     ResourceListChanged = "notifications/resources/list_changed": Option<NotificationParams>,
-    /// A resource changed.
+    /// Reports an update of a resource.
     ResourceUpdated = "notifications/resources/updated": ResourceUpdatedNotificationParams,
-    /// The roots changed.
+    /// Reports a change of the roots.
     RootsListChanged = "notifications/roots/list_changed": Option<NotificationParams>,
-    /// A task changed.
+    /// Reports a change of a task.
     TaskStatusChanged = "notifications/tasks/status": TaskStatusNotificationParams,
-    /// The list of tools changed.
+    /// Reports a change of the list of tools.
     ToolListChanged = "notifications/tools/list_changed": Option<NotificationParams>,
 }
 
 family! {
-    /// What a client asks a server.
-    #[expect(clippy::large_enum_variant, reason = "taken apart as soon as it is read")]
+    /// Requests of a client to a server.
+    #[expect(clippy::large_enum_variant, reason = "matched right after decoding")]
     ClientRequest, ClientMethod: RequestMethod {
         CallTool, CancelTask, CompleteArgument, GetPrompt, GetTask, GetTaskPayload, Initialize,
         ListPrompts, ListResourceTemplates, ListResources, ListTasks, ListTools, Ping,
@@ -103,21 +103,21 @@ family! {
 }
 
 family! {
-    /// What a client tells a server.
+    /// Notifications of a client to a server.
     ClientNotification, ClientNotificationMethod: NotificationMethod {
         Cancelled, Initialized, Progress, RootsListChanged, TaskStatusChanged,
     }
 }
 
 family! {
-    /// What a server asks a client while it works on a request.
+    /// Requests of a server to a client, sent during a request of the client.
     ServerRequest, ServerMethod: RequestMethod {
         CancelTask, CreateMessage, Elicit, GetTask, GetTaskPayload, ListRoots, ListTasks, Ping,
     }
 }
 
 family! {
-    /// What a server tells a client.
+    /// Notifications of a server to a client.
     ServerNotification, ServerNotificationMethod: NotificationMethod {
         Cancelled, ElicitationComplete, LoggingMessage, Progress, PromptListChanged,
         ResourceListChanged, ResourceUpdated, TaskStatusChanged, ToolListChanged,

@@ -1,18 +1,18 @@
-//! The revisions with an `initialize` handshake: 2025-11-25, 2025-06-18 and
+//! Revisions with an `initialize` handshake: 2025-11-25, 2025-06-18 and
 //! 2025-03-26.
 //!
-//! Only what differs from 2026-07-28 has a type here; content, prompts,
-//! resources, results and forms are the same types. The older revisions have
-//! no types of their own, because every message of theirs is one of
-//! 2025-11-25 with members missing that were optional from the start:
+//! Only types that differ from 2026-07-28 are here; content, prompts,
+//! resources, results and forms are shared. The two older revisions have no
+//! types of their own: each of their messages is a message of 2025-11-25
+//! without members that are optional there:
 //!
-//! | revision | what it lacks |
+//! | revision | missing |
 //! |---|---|
 //! | 2025-06-18 | tasks, URL elicitation, sampling with tools, icons, `mode`, lists of content in sampling |
 //! | 2025-03-26 | elicitation, structured content, resource links, titles, `_meta` on parts of messages |
 //!
-//! JSON-RPC batches, which only 2025-03-26 has, are no message: whoever serves
-//! that revision takes them apart and reads each part by itself.
+//! JSON-RPC batches, which only 2025-03-26 has, are not messages. A server of
+//! that revision splits them and decodes each message separately.
 
 mod capabilities;
 mod elicitation;

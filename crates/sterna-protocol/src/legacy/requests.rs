@@ -5,13 +5,13 @@ use crate::completion::{CompletionArgument, CompletionContext, CompletionReferen
 use crate::json::JsonObject;
 use crate::logging::LoggingLevel;
 
-/// The parameters of every request for a list.
+/// Parameters of every list request.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PaginatedRequestParams {
-    /// The `nextCursor` of the page before; `None` asks for the first page.
+    /// `nextCursor` of the previous page. `None` asks for the first page.
     pub cursor: Option<String>,
-    /// What the request says about itself.
+    /// Request metadata (`_meta`).
     pub meta: Option<RequestMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -22,22 +22,22 @@ members!(PaginatedRequestParams {
     rest: extra
 });
 
-/// The parameters of `prompts/get`.
+/// Parameters of `prompts/get`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GetPromptRequestParams {
-    /// The prompt.
+    /// Name of the prompt.
     pub name: String,
-    /// What is filled in.
+    /// Value of each argument, by name.
     pub arguments: Option<BTreeMap<String, String>>,
-    /// What the request says about itself.
+    /// Request metadata (`_meta`).
     pub meta: Option<RequestMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl GetPromptRequestParams {
-    /// Gets the prompt `name` with nothing filled in.
+    /// Gets the prompt `name` without arguments.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -54,21 +54,21 @@ members!(GetPromptRequestParams {
     rest: extra
 });
 
-/// The parameters of `resources/read`, `resources/subscribe` and
+/// Parameters of `resources/read`, `resources/subscribe` and
 /// `resources/unsubscribe`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceRequestParams {
-    /// The resource.
+    /// URI of the resource.
     pub uri: String,
-    /// What the request says about itself.
+    /// Request metadata (`_meta`).
     pub meta: Option<RequestMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ResourceRequestParams {
-    /// Is about the resource `uri`.
+    /// Names the resource `uri`.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -84,24 +84,24 @@ members!(ResourceRequestParams {
     rest: extra
 });
 
-/// The parameters of `completion/complete`.
+/// Parameters of `completion/complete`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CompleteRequestParams {
-    /// Whose argument is being typed.
+    /// The prompt or resource template that the argument belongs to.
     pub reference: CompletionReference,
-    /// The argument and what is typed so far.
+    /// Name of the argument and the text typed so far.
     pub argument: CompletionArgument,
-    /// What is known about the other arguments.
+    /// Values of the other arguments, as far as they are known.
     pub context: Option<CompletionContext>,
-    /// What the request says about itself.
+    /// Request metadata (`_meta`).
     pub meta: Option<RequestMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl CompleteRequestParams {
-    /// Completes one argument, nothing being known about the others.
+    /// Completes one argument, without values of the others.
     pub fn new(reference: CompletionReference, argument: CompletionArgument) -> Self {
         Self {
             reference,
@@ -119,20 +119,20 @@ members!(CompleteRequestParams {
     rest: extra
 });
 
-/// The parameters of `logging/setLevel`.
+/// Parameters of `logging/setLevel`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SetLevelRequestParams {
-    /// From which level up the session wants log messages.
+    /// Lowest level of the log messages to send.
     pub level: LoggingLevel,
-    /// What the request says about itself.
+    /// Request metadata (`_meta`).
     pub meta: Option<RequestMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl SetLevelRequestParams {
-    /// From `level` up.
+    /// Asks for log messages of at least `level`.
     pub fn new(level: LoggingLevel) -> Self {
         Self {
             level,

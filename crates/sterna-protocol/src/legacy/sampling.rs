@@ -1,15 +1,15 @@
 use super::{RequestMeta, TaskMetadata};
 use crate::sampling;
 
-/// The parameters of `sampling/createMessage`, a request of its own.
+/// Parameters of `sampling/createMessage`, a request of the server.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CreateMessageRequestParams {
-    /// What to write.
+    /// Messages, limits and preferences.
     pub message: sampling::CreateMessageRequestParams,
-    /// Asks that it be run as a task.
+    /// Asks the receiver to run the request as a task.
     pub task: Option<TaskMetadata>,
-    /// What the request says about itself.
+    /// Request metadata (`_meta`).
     pub meta: Option<RequestMeta>,
 }
 

@@ -6,11 +6,11 @@ use crate::json::JsonObject;
 use crate::meta::{NotificationMeta, ResultMeta};
 use crate::tasks::TaskStatus;
 
-/// Asks that a request be run as a task.
+/// Request to run a call as a task.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TaskMetadata {
-    /// For how many milliseconds after its creation the task should be kept.
+    /// Milliseconds after creation for which the receiver should keep the task.
     pub ttl: Option<u64>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -21,31 +21,31 @@ members!(TaskMetadata {
     rest: extra
 });
 
-/// What is known about a task of 2025-11-25.
+/// Task of 2025-11-25.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Task {
-    /// The name of the task; the receiver of the request chose it.
+    /// Id of the task, chosen by the receiver of the request.
     pub task_id: String,
-    /// How it stands.
+    /// Status of the task.
     pub status: TaskStatus,
-    /// When it was created, an ISO 8601 time.
+    /// Time of creation, in ISO 8601.
     pub created_at: String,
-    /// When it last changed, an ISO 8601 time.
+    /// Time of the last change, in ISO 8601.
     pub last_updated_at: String,
-    /// For how many milliseconds after its creation it is kept; `None` for
-    /// ever.
+    /// Milliseconds after creation for which the task is kept; `None` for no
+    /// limit.
     pub ttl: Option<u64>,
-    /// How many milliseconds to wait before asking again.
+    /// Milliseconds to wait between two requests for the status.
     pub poll_interval: Option<u64>,
-    /// How it stands, in words.
+    /// Details of the status, for people.
     pub status_message: Option<String>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl Task {
-    /// A task that was just created and is kept for ever.
+    /// Creates a working task without a time limit.
     pub fn new(task_id: impl Into<String>, created_at: impl Into<String>) -> Self {
         let created_at = created_at.into();
         Self {
@@ -68,20 +68,20 @@ members!(Task {
     rest: extra
 });
 
-/// The result of a request that was asked to run as a task.
+/// Result of a request that runs as a task.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CreateTaskResult {
-    /// The task as it begins.
+    /// The task after its creation.
     pub task: Task,
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl CreateTaskResult {
-    /// Goes on as `task`.
+    /// Creates a result that names `task`.
     pub fn new(task: Task) -> Self {
         Self {
             task,
@@ -97,20 +97,20 @@ members!(CreateTaskResult {
     rest: extra
 });
 
-/// The parameters of `tasks/get`, `tasks/result` and `tasks/cancel`.
+/// Parameters of `tasks/get`, `tasks/result` and `tasks/cancel`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TaskRequestParams {
-    /// The task.
+    /// Id of the task.
     pub task_id: String,
-    /// What the request says about itself.
+    /// Request metadata (`_meta`).
     pub meta: Option<RequestMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl TaskRequestParams {
-    /// Is about the task `task_id`.
+    /// Names the task `task_id`.
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -126,18 +126,18 @@ members!(TaskRequestParams {
     rest: extra
 });
 
-/// The result of `tasks/get` and `tasks/cancel`.
+/// Result of `tasks/get` and `tasks/cancel`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TaskResult {
-    /// The task as it stands.
+    /// Current state of the task.
     pub task: Task,
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
 }
 
 impl TaskResult {
-    /// Shows `task`.
+    /// Shows the current state of `task`.
     pub fn new(task: Task) -> Self {
         Self { task, meta: None }
     }
@@ -148,34 +148,34 @@ members!(TaskResult {
     base: task
 });
 
-/// The result of `tasks/result`: that of the request the task stands for.
+/// Result of `tasks/result`: the result of the request that runs as the task.
 ///
-/// Only who made that request knows its type.
+/// Its type depends on that request.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct GetTaskPayloadResult {
-    /// What the result says about itself, above all whose it is.
+    /// Result metadata (`_meta`), with the id of the task.
     pub meta: Option<ResultMeta>,
-    /// Every other member.
+    /// All other members.
     pub members: JsonObject,
 }
 
 impl GetTaskPayloadResult {
-    /// Takes the result of a request over.
+    /// Takes over the result of a request.
     ///
     /// # Errors
     ///
-    /// It is not an object.
+    /// The result is not an object.
     pub fn of<T: Serialize>(result: &T) -> serde_json::Result<Self> {
         serde_json::from_str(&serde_json::to_string(result)?)
     }
 
-    /// Reads it as what the request promises, such as
+    /// Decodes the result as the type of the request, such as
     /// [`CallToolResult`](crate::tool::CallToolResult).
     ///
     /// # Errors
     ///
-    /// It is not a `T`.
+    /// The result is not a `T`.
     pub fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         serde_json::from_str(&serde_json::to_string(self)?)
     }
@@ -186,22 +186,22 @@ members!(GetTaskPayloadResult {
     rest: members
 });
 
-/// The result of `tasks/list`.
+/// Result of `tasks/list`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ListTasksResult {
-    /// One page of tasks.
+    /// Tasks of this page.
     pub tasks: Vec<Task>,
-    /// Where the next page begins; `None` after the last one.
+    /// Cursor of the next page; `None` on the last one.
     pub next_cursor: Option<String>,
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ListTasksResult {
-    /// A page without a successor.
+    /// Creates the last page.
     pub fn new(tasks: Vec<Task>) -> Self {
         Self {
             tasks,
@@ -218,18 +218,18 @@ members!(ListTasksResult {
     rest: extra
 });
 
-/// The parameters of `notifications/tasks/status`.
+/// Parameters of `notifications/tasks/status`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TaskStatusNotificationParams {
-    /// The task as it stands.
+    /// Current state of the task.
     pub task: Task,
-    /// What the notification says about itself.
+    /// Notification metadata (`_meta`).
     pub meta: Option<NotificationMeta>,
 }
 
 impl TaskStatusNotificationParams {
-    /// Shows `task`.
+    /// Shows the current state of `task`.
     pub fn new(task: Task) -> Self {
         Self { task, meta: None }
     }

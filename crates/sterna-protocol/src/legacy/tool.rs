@@ -3,19 +3,19 @@ use crate::json::{JsonObject, OtherName, RawObject};
 use crate::meta::ResultMeta;
 use crate::tool;
 
-/// The parameters of `tools/call`.
+/// Parameters of `tools/call`.
 ///
-/// With `task`, the answer is a [`CreateTaskResult`](super::CreateTaskResult).
+/// With `task`, the result is a [`CreateTaskResult`](super::CreateTaskResult).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CallToolRequestParams {
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// Its arguments, as the client wrote them.
+    /// Arguments, as the client wrote them.
     pub arguments: Option<RawObject>,
-    /// Asks that the call be run as a task.
+    /// Asks the server to run the call as a task.
     pub task: Option<TaskMetadata>,
-    /// What the request says about itself.
+    /// Request metadata (`_meta`).
     pub meta: Option<RequestMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -40,13 +40,13 @@ members!(CallToolRequestParams {
     rest: extra
 });
 
-/// Something a server can do, and whether it can do it as a task.
+/// Definition of a tool, with its task support.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Tool {
-    /// What every revision knows.
+    /// Members that all revisions define.
     pub tool: tool::Tool,
-    /// How it can be run.
+    /// Execution properties, such as task support.
     pub execution: Option<ToolExecution>,
 }
 
@@ -64,11 +64,11 @@ members!(Tool {
     base: tool
 });
 
-/// How a tool can be run.
+/// Execution properties of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ToolExecution {
-    /// Whether as a task; not, if nothing is said.
+    /// Task support; forbidden if missing.
     pub task_support: Option<TaskSupport>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -79,17 +79,17 @@ members!(ToolExecution {
     rest: extra
 });
 
-/// Whether a tool can be run as a task.
+/// Task support of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskSupport {
-    /// It cannot.
+    /// Calls cannot run as tasks.
     Forbidden,
-    /// It can.
+    /// Calls can run as tasks.
     Optional,
-    /// It can be run no other way.
+    /// Calls run as tasks only.
     Required,
-    /// Something this revision does not define.
+    /// Value that this revision does not define.
     Other(OtherName),
 }
 
@@ -99,22 +99,22 @@ names!(TaskSupport {
     Required = "required",
 });
 
-/// The result of `tools/list`.
+/// Result of `tools/list`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ListToolsResult {
-    /// One page of tools.
+    /// Tools of this page.
     pub tools: Vec<Tool>,
-    /// Where the next page begins; `None` after the last one.
+    /// Cursor of the next page; `None` on the last one.
     pub next_cursor: Option<String>,
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ListToolsResult {
-    /// A page without a successor.
+    /// Creates the last page.
     pub fn new(tools: Vec<Tool>) -> Self {
         Self {
             tools,

@@ -1,4 +1,4 @@
-//! `_meta`: what a message says about itself, with the reserved keys typed.
+//! Message metadata (`_meta`), with the reserved keys as fields.
 
 mod trace;
 
@@ -13,35 +13,34 @@ use crate::logging::LoggingLevel;
 use crate::progress::ProgressToken;
 use crate::version::ProtocolVersion;
 
-/// The `_meta` that every request of 2026-07-28 carries.
+/// Metadata (`_meta`) of a request of 2026-07-28.
 ///
-/// It makes the request stand alone: the server needs nothing that was said
-/// before.
+/// Self-contained: the server needs no earlier request of the client.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RequestMeta {
-    /// The revision the request is written in.
+    /// Protocol revision of the request.
     pub protocol_version: ProtocolVersion,
-    /// What the client can do for the server while it works on this request.
+    /// Capabilities of the client during this request.
     pub client_capabilities: ClientCapabilities,
-    /// Who the client says it is.
+    /// Client info: self-reported name and version.
     pub client_info: Option<Implementation>,
-    /// Asks for log messages about this request, from this level up.
+    /// Lowest level of log messages to send about this request.
     pub log_level: Option<LoggingLevel>,
-    /// Asks for progress of this request under this token.
+    /// Token for progress notifications about this request.
     pub progress_token: Option<ProgressToken>,
-    /// W3C trace context: the span this request belongs to.
+    /// W3C trace context: parent span of the request.
     pub traceparent: Option<String>,
-    /// W3C trace context: what the tracing vendors add.
+    /// W3C trace context: vendor data.
     pub tracestate: Option<String>,
     /// W3C baggage.
     pub baggage: Option<String>,
-    /// Every other key.
+    /// All other keys.
     pub extra: JsonObject,
 }
 
 impl RequestMeta {
-    /// The two keys that no request may lack.
+    /// Creates metadata with the two required keys.
     pub fn new(protocol_version: ProtocolVersion, client_capabilities: ClientCapabilities) -> Self {
         Self {
             protocol_version,
@@ -56,7 +55,7 @@ impl RequestMeta {
         }
     }
 
-    /// The same, saying who the client is.
+    /// Adds the client's name and version.
     #[must_use]
     pub fn with_client_info(mut self, client_info: Implementation) -> Self {
         self.client_info = Some(client_info);
@@ -74,18 +73,18 @@ members!(RequestMeta {
     rest: extra
 });
 
-/// The parameters of a request that has none of its own.
+/// Parameters of a request without any of its own.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RequestParams {
-    /// What makes the request stand alone.
+    /// Request metadata (`_meta`): protocol version, client info, capabilities.
     pub meta: RequestMeta,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl RequestParams {
-    /// Nothing but `meta`.
+    /// Creates parameters with `meta` only.
     pub fn new(meta: RequestMeta) -> Self {
         Self {
             meta,
@@ -99,20 +98,20 @@ members!(RequestParams {
     rest: extra
 });
 
-/// The `_meta` of a result.
+/// Metadata (`_meta`) of a result.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ResultMeta {
-    /// Who the server says it is.
+    /// Server info: self-reported name and version.
     pub server_info: Option<Implementation>,
-    /// 2025-11-25: the task this result belongs to.
+    /// Task of 2025-11-25 that the result belongs to.
     pub related_task: Option<RelatedTaskMetadata>,
-    /// Every other key.
+    /// All other keys.
     pub extra: JsonObject,
 }
 
 impl ResultMeta {
-    /// A result of `server_info`.
+    /// Names the server that answers.
     pub fn of(server_info: Implementation) -> Self {
         Self {
             server_info: Some(server_info),

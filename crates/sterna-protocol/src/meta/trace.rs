@@ -1,7 +1,7 @@
-//! W3C trace context and baggage, as `_meta` carries them.
+//! W3C trace context and baggage in `_meta`.
 
-/// The trace id in a `traceparent`; `None` if it is not well-formed or names
-/// no trace.
+/// Returns the trace id of a `traceparent`; `None` if it is malformed or all
+/// zeros.
 pub fn trace_id(parent: &str) -> Option<[u8; 16]> {
     let mut parts = parent.split('-');
     let (version, trace, span, flags) = (
@@ -11,15 +11,15 @@ pub fn trace_id(parent: &str) -> Option<[u8; 16]> {
         parts.next()?,
     );
     hex(flags, 2)?;
-    // Version ff is reserved; a later version may have more parts, ours has not.
+    // Version ff is reserved. Version 00 has four parts, later ones may have more.
     let ends = version != 0 || parts.next().is_none();
     (version != 0xff && trace != 0 && span != 0 && ends).then(|| trace.to_be_bytes())
 }
 
-/// Whether others may be given `text` as a `tracestate` (BASE-B24). It means
-/// nothing without a `traceparent` that names a trace.
+/// Returns true if `text` is a valid `tracestate` that may be passed on
+/// (BASE-B24). It has no meaning without a valid `traceparent`.
 pub fn is_tracestate(text: &str) -> bool {
-    // Empty members are allowed, and mean nothing.
+    // Empty members are allowed and ignored.
     let members = || text.split(',').map(trim).filter(|one| !one.is_empty());
     let is_key = |key: &str| {
         let mut bytes = key.bytes();
@@ -38,7 +38,8 @@ pub fn is_tracestate(text: &str) -> bool {
     text.len() <= 512 && (1..=32).contains(&members().count()) && members().all(is_member)
 }
 
-/// Whether others may be given `text` as `baggage` (BASE-B24).
+/// Returns true if `text` is a valid `baggage` that may be passed on
+/// (BASE-B24).
 pub fn is_baggage(text: &str) -> bool {
     let is_key = |key: &str| {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);

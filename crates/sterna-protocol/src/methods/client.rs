@@ -13,20 +13,20 @@ use crate::tasks::CreateTaskResult;
 use crate::tool::{CallToolRequestParams, CallToolResult, ListToolsResult};
 
 requests! {
-    /// Has a tool do something.
+    /// Calls a tool.
     ///
-    /// A client that did not declare the tasks extension must not accept its
+    /// A client that did not declare the tasks extension must refuse its
     /// result.
     CallTool = "tools/call": CallToolRequestParams => Outcome<CallToolResult, CreateTaskResult>,
-    /// Suggests how an argument goes on.
+    /// Suggests values for an argument.
     CompleteArgument = "completion/complete": CompleteRequestParams => Complete<CompleteResult>,
-    /// Asks what the server is and which revisions it speaks.
+    /// Gets the identity, capabilities and protocol versions of the server.
     Discover = "server/discover": RequestParams => Complete<DiscoverResult>,
-    /// Has a prompt written.
+    /// Gets the messages of a prompt.
     GetPrompt = "prompts/get": GetPromptRequestParams => Outcome<GetPromptResult>,
     /// Lists the prompts.
     ListPrompts = "prompts/list": PaginatedRequestParams => Complete<ListPromptsResult>,
-    /// Lists the patterns of resources.
+    /// Lists the resource templates.
     ListResourceTemplates = "resources/templates/list": PaginatedRequestParams
         => Complete<ListResourceTemplatesResult>,
     /// Lists the resources.
@@ -34,7 +34,7 @@ requests! {
         => Complete<ListResourcesResult>,
     /// Lists the tools.
     ListTools = "tools/list": PaginatedRequestParams => Complete<ListToolsResult>,
-    /// Reads a resource out.
+    /// Reads the contents of a resource.
     ReadResource = "resources/read": ReadResourceRequestParams => Outcome<ReadResourceResult>,
     /// Opens a stream of notifications.
     SubscriptionsListen = "subscriptions/listen": SubscriptionsListenRequestParams
@@ -42,7 +42,7 @@ requests! {
 }
 
 family! {
-    /// What a client asks a server.
+    /// Requests of a client to a server.
     ClientRequest, ClientMethod: RequestMethod {
         CallTool, CompleteArgument, Discover, GetPrompt, ListPrompts, ListResourceTemplates,
         ListResources, ListTools, ReadResource, SubscriptionsListen,
@@ -50,6 +50,6 @@ family! {
 }
 
 family! {
-    /// What a client tells a server.
+    /// Notifications of a client to a server.
     ClientNotification, ClientNotificationMethod: NotificationMethod { Cancelled }
 }

@@ -1,9 +1,9 @@
-//! The methods of 2026-07-28: who may call which, with what, for what.
+//! Methods of 2026-07-28, by sender: names, parameters and results.
 //!
-//! Every method has a type of its own here, never built, that ties its name to
-//! its parameters and its result. [`ClientRequest`] and its kin hold the
-//! parameters of any method that one side may receive; they are what
-//! [`Message::decode`](crate::jsonrpc::Message::decode) decodes into.
+//! Every method has a type without values that ties its name to its parameters
+//! and its result. [`ClientRequest`] and the other enums hold the parameters of
+//! any method that one side may receive;
+//! [`Message::decode`](crate::jsonrpc::Message::decode) decodes to them.
 //!
 //! # Examples
 //!

@@ -6,27 +6,27 @@ use crate::resource::ResourceUpdatedNotificationParams;
 use crate::subscription::SubscriptionsAcknowledgedNotificationParams;
 
 notifications! {
-    /// Takes a request back or, from the server, ends a subscription.
+    /// Cancels a request or, sent by the server, ends a subscription.
     Cancelled = "notifications/cancelled": CancelledNotificationParams,
-    /// Says something for the log.
+    /// Sends a log message.
     LoggingMessage = "notifications/message": LoggingMessageNotificationParams,
-    /// Says how far a request is.
+    /// Reports the progress of a request.
     Progress = "notifications/progress": ProgressNotificationParams,
-    /// The list of prompts changed.
+    /// Reports a change of the list of prompts.
     PromptListChanged = "notifications/prompts/list_changed": Option<NotificationParams>,
-    /// The list of resources changed.
+    /// Reports a change of the list of resources.
     ResourceListChanged = "notifications/resources/list_changed": Option<NotificationParams>,
-    /// A resource changed.
+    /// Reports an update of a resource.
     ResourceUpdated = "notifications/resources/updated": ResourceUpdatedNotificationParams,
-    /// Says what a subscription will bring.
+    /// Reports the notifications that a subscription will receive.
     SubscriptionsAcknowledged = "notifications/subscriptions/acknowledged":
         SubscriptionsAcknowledgedNotificationParams,
-    /// The list of tools changed.
+    /// Reports a change of the list of tools.
     ToolListChanged = "notifications/tools/list_changed": Option<NotificationParams>,
 }
 
 family! {
-    /// What a server tells a client.
+    /// Notifications of a server to a client.
     ServerNotification, ServerNotificationMethod: NotificationMethod {
         Cancelled, LoggingMessage, Progress, PromptListChanged, ResourceListChanged,
         ResourceUpdated, SubscriptionsAcknowledged, ToolListChanged,

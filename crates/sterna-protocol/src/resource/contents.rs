@@ -3,16 +3,16 @@ use serde::de::{self, Deserialize, Deserializer};
 
 use crate::json::JsonObject;
 
-/// What a resource holds: text, or bytes in base64.
+/// Contents of a resource: text, or bytes in base64.
 ///
-/// No member names the kind; the one that is there tells.
+/// No member names the kind; either `text` or `blob` is present.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "what is neither text nor bytes could not be told from these"
+    reason = "a third kind could not be distinguished from these"
 )]
 pub enum ResourceContents {
-    /// Bytes.
+    /// Bytes in base64.
     Blob(BlobResourceContents),
     /// Text.
     Text(TextResourceContents),
@@ -41,13 +41,13 @@ impl<'de> Deserialize<'de> for ResourceContents {
                 meta: either.meta,
                 extra: either.extra,
             })),
-            (None, None) => Err(de::Error::custom("neither `text` nor `blob`")),
-            (Some(_), Some(_)) => Err(de::Error::custom("both `text` and `blob`")),
+            (None, None) => Err(de::Error::custom("contents have neither `text` nor `blob`")),
+            (Some(_), Some(_)) => Err(de::Error::custom("contents have both `text` and `blob`")),
         }
     }
 }
 
-/// The members of both kinds, read in one pass before the kind is known.
+/// Members of both kinds, read in one pass before the kind is known.
 struct Either {
     uri: String,
     text: Option<String>,
@@ -63,24 +63,24 @@ members!(Either {
     rest: extra
 });
 
-/// A resource that is text.
+/// Text contents of a resource.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TextResourceContents {
-    /// The resource.
+    /// URI of the resource.
     pub uri: String,
-    /// What it holds.
+    /// The text.
     pub text: String,
-    /// Its media type, if known.
+    /// Media type, if known.
     pub mime_type: Option<String>,
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl TextResourceContents {
-    /// The resource at `uri` holds `text`.
+    /// Creates text contents of the resource at `uri`.
     pub fn new(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -98,29 +98,29 @@ members!(TextResourceContents {
     rest: extra
 });
 
-/// A resource that is bytes.
+/// Binary contents of a resource.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BlobResourceContents {
-    /// The resource.
+    /// URI of the resource.
     pub uri: String,
-    /// What it holds, in base64.
+    /// The bytes, in base64.
     pub blob: String,
-    /// Its media type, if known.
+    /// Media type, if known.
     pub mime_type: Option<String>,
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl BlobResourceContents {
-    /// The resource at `uri` holds these bytes.
+    /// Encodes `bytes` as the contents of the resource at `uri`.
     pub fn new(uri: impl Into<String>, bytes: &[u8]) -> Self {
         Self::from_base64(uri, BASE64.encode_to_string(bytes))
     }
 
-    /// The resource at `uri` holds bytes that are in base64 already.
+    /// Creates contents from bytes in base64.
     pub fn from_base64(uri: impl Into<String>, blob: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),

@@ -1,4 +1,4 @@
-//! Resources: what a server lets clients read.
+//! Resources: data that clients can read from a server.
 
 mod contents;
 mod requests;
@@ -13,34 +13,34 @@ use crate::annotations::Annotations;
 use crate::implementation::Icon;
 use crate::json::JsonObject;
 
-/// Something a server can be asked to read out.
+/// Definition of a resource.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Resource {
-    /// Where it is.
+    /// URI of the resource.
     pub uri: String,
-    /// The name for programs.
+    /// Programmatic name.
     pub name: String,
-    /// The name for people.
+    /// Display name.
     pub title: Option<String>,
-    /// What it holds, for the model.
+    /// Description of the contents, for the model.
     pub description: Option<String>,
-    /// Its media type, if known.
+    /// Media type, if known.
     pub mime_type: Option<String>,
-    /// Its raw size in bytes, if known.
+    /// Size in bytes before encoding, if known.
     pub size: Option<u64>,
-    /// Pictures of it.
+    /// Icons to show for it.
     pub icons: Option<Vec<Icon>>,
-    /// Whom it is for and how much it matters.
+    /// Audience, priority and age.
     pub annotations: Option<Annotations>,
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl Resource {
-    /// A resource of which only the address and the name are known.
+    /// Creates a resource with a URI and a name only.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -64,32 +64,32 @@ members!(Resource {
     rest: extra
 });
 
-/// A pattern for the addresses of resources.
+/// Definition of a family of resources with similar URIs.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceTemplate {
-    /// The pattern, after RFC 6570.
+    /// URI template, as in RFC 6570.
     pub uri_template: String,
-    /// The name for programs.
+    /// Programmatic name.
     pub name: String,
-    /// The name for people.
+    /// Display name.
     pub title: Option<String>,
-    /// What the resources hold, for the model.
+    /// Description of the contents, for the model.
     pub description: Option<String>,
-    /// The media type, if all of them have the same.
+    /// Media type, if all resources of the template share it.
     pub mime_type: Option<String>,
-    /// Pictures of them.
+    /// Icons to show for the resources.
     pub icons: Option<Vec<Icon>>,
-    /// Whom they are for and how much they matter.
+    /// Audience, priority and age of the content.
     pub annotations: Option<Annotations>,
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ResourceTemplate {
-    /// A pattern of which only itself and its name are known.
+    /// Creates a template with a URI template and a name only.
     pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri_template: uri_template.into(),

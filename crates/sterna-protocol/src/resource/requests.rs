@@ -4,26 +4,27 @@ use crate::json::JsonObject;
 use crate::meta::{NotificationMeta, RequestMeta, ResultMeta};
 use crate::retry::{InputResponses, RequestState};
 
-/// The result of `resources/list`.
+/// Result of `resources/list`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ListResourcesResult {
-    /// One page of resources.
+    /// Resources of this page.
     pub resources: Vec<Resource>,
-    /// Where the next page begins; `None` after the last one.
+    /// Cursor of the next page; `None` on the last one.
     pub next_cursor: Option<String>,
-    /// How long the page is fresh; see [`Cacheable`](crate::caching::Cacheable).
+    /// Lifetime in a client's cache; see
+    /// [`Cacheable`](crate::caching::Cacheable).
     pub ttl_ms: Option<TtlMs>,
-    /// Who may share it.
+    /// Callers that may share a cached copy.
     pub cache_scope: Option<CacheScope>,
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ListResourcesResult {
-    /// A page without a successor.
+    /// Creates the last page.
     pub fn new(resources: Vec<Resource>) -> Self {
         Self {
             resources,
@@ -43,26 +44,27 @@ members!(ListResourcesResult {
     rest: extra
 });
 
-/// The result of `resources/templates/list`.
+/// Result of `resources/templates/list`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ListResourceTemplatesResult {
-    /// One page of templates.
+    /// Resource templates of this page.
     pub resource_templates: Vec<ResourceTemplate>,
-    /// Where the next page begins; `None` after the last one.
+    /// Cursor of the next page; `None` on the last one.
     pub next_cursor: Option<String>,
-    /// How long the page is fresh; see [`Cacheable`](crate::caching::Cacheable).
+    /// Lifetime in a client's cache; see
+    /// [`Cacheable`](crate::caching::Cacheable).
     pub ttl_ms: Option<TtlMs>,
-    /// Who may share it.
+    /// Callers that may share a cached copy.
     pub cache_scope: Option<CacheScope>,
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ListResourceTemplatesResult {
-    /// A page without a successor.
+    /// Creates the last page.
     pub fn new(resource_templates: Vec<ResourceTemplate>) -> Self {
         Self {
             resource_templates,
@@ -82,17 +84,18 @@ members!(ListResourceTemplatesResult {
     rest: extra
 });
 
-/// The parameters of `resources/read`.
+/// Parameters of `resources/read`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ReadResourceRequestParams {
-    /// What makes the request stand alone.
+    /// Request metadata (`_meta`): protocol version, client info, capabilities.
     pub meta: RequestMeta,
-    /// What to read.
+    /// URI of the resource.
     pub uri: String,
-    /// Answers to what the server asked in the round before.
+    /// Answers to the questions of the previous round (`inputResponses`).
     pub input_responses: Option<InputResponses>,
-    /// The state the server sent in the round before, byte for byte.
+    /// State that the server sent in the previous round, byte for byte
+    /// (`requestState`).
     pub request_state: Option<RequestState>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -117,24 +120,25 @@ members!(ReadResourceRequestParams {
     rest: extra
 });
 
-/// The result of `resources/read`.
+/// Result of `resources/read`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ReadResourceResult {
-    /// What the resource holds; a directory may hold several.
+    /// Contents of the resource; several for a directory.
     pub contents: Vec<ResourceContents>,
-    /// How long it is fresh; see [`Cacheable`](crate::caching::Cacheable).
+    /// Lifetime in a client's cache; see
+    /// [`Cacheable`](crate::caching::Cacheable).
     pub ttl_ms: Option<TtlMs>,
-    /// Who may share it.
+    /// Callers that may share a cached copy.
     pub cache_scope: Option<CacheScope>,
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ReadResourceResult {
-    /// The resource holds `contents`.
+    /// Creates a result with `contents`.
     pub fn new(contents: Vec<ResourceContents>) -> Self {
         Self {
             contents,
@@ -158,20 +162,20 @@ cacheable!(
     ReadResourceResult
 );
 
-/// The parameters of `notifications/resources/updated`.
+/// Parameters of `notifications/resources/updated`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceUpdatedNotificationParams {
-    /// What changed; it may lie below what was subscribed to.
+    /// URI of the resource that changed. May be below the one subscribed to.
     pub uri: String,
-    /// What the notification says about itself.
+    /// Notification metadata (`_meta`).
     pub meta: Option<NotificationMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ResourceUpdatedNotificationParams {
-    /// The resource at `uri` changed.
+    /// Reports an update of the resource at `uri`.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),

@@ -8,7 +8,7 @@ use serde::ser::{Serialize, Serializer};
 use crate::json::Without;
 use crate::jsonrpc::Dispatch;
 
-/// A result of 2026-07-28 that can only be complete.
+/// Result of 2026-07-28 that is always complete.
 ///
 /// # Examples
 ///
@@ -45,7 +45,7 @@ pub(super) fn write_complete<T: Serialize, S: Serializer>(
     result: &T,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    // BASE-S3: every result says what it is.
+    // BASE-S3: every result has a `resultType`.
     #[derive(serde::Serialize)]
     #[serde(tag = "resultType", rename_all = "lowercase")]
     enum WithResultType<'a, T> {
@@ -54,7 +54,7 @@ pub(super) fn write_complete<T: Serialize, S: Serializer>(
     WithResultType::Complete(result).serialize(serializer)
 }
 
-/// Reads a result whose `resultType` has been looked at and is not for `T`.
+/// Reads a result without its `resultType`, which has been checked.
 pub(super) fn read_complete<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     body: D,
 ) -> Result<T, D::Error> {

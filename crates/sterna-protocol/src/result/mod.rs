@@ -1,9 +1,8 @@
-//! Results, told apart by `resultType`.
+//! Results, distinguished by `resultType`.
 //!
-//! The types of results, such as [`CallToolResult`](crate::tool::CallToolResult),
-//! do not hold that member: earlier revisions know the same results without
-//! it. [`Complete`] and [`Outcome`] add it on the way out and look at it on the
-//! way in.
+//! The result types, such as [`CallToolResult`](crate::tool::CallToolResult),
+//! do not hold that member, since earlier revisions have the same results
+//! without it. [`Complete`] and [`Outcome`] write and read it.
 
 mod complete;
 mod outcome;
@@ -14,11 +13,11 @@ pub use outcome::{Outcome, OutcomeError, OutcomeKind};
 use crate::json::JsonObject;
 use crate::meta::ResultMeta;
 
-/// A result that says nothing but that all went well.
+/// Result without members of its own.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct EmptyResult {
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,

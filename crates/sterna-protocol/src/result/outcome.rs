@@ -6,26 +6,26 @@ use super::complete::{read_complete, write_complete};
 use crate::input::{InputRequired, InputRequiredError};
 use crate::jsonrpc::{Dispatch, Nothing};
 
-/// How a request ended that may take several rounds.
+/// Outcome of a request that may take several rounds.
 ///
-/// `X` are the results of extensions that were negotiated, such as
-/// [`CreateTaskResult`](crate::tasks::CreateTaskResult); without any, a
-/// `resultType` of theirs is as unknown as it should be.
+/// `X` is the family of results of negotiated extensions, such as
+/// [`CreateTaskResult`](crate::tasks::CreateTaskResult). Without it, their
+/// `resultType` is unknown.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "what else there is to come arrives as an extension"
+    reason = "other results are those of extensions"
 )]
 #[expect(
     clippy::large_enum_variant,
-    reason = "what stands in for T is about as large"
+    reason = "the types that T stands for are about as large"
 )]
 pub enum Outcome<T, X = Nothing> {
-    /// It is done.
+    /// The request is complete.
     Complete(T),
-    /// The client must answer first and ask again.
+    /// The client must answer questions and retry.
     InputRequired(InputRequired),
-    /// An extension decides how it goes on.
+    /// An extension defines the result.
     Extension(X),
 }
 
@@ -33,22 +33,22 @@ impl<T: DeserializeOwned, X> Outcome<T, X>
 where
     X: for<'de> Dispatch<'de>,
 {
-    /// Reads a whole result, telling apart what can be wrong with it.
+    /// Decodes a whole result, with a separate error for each cause.
     ///
-    /// [`Message::decode`](crate::jsonrpc::Message::decode) reads one too,
-    /// together with its envelope and in one pass, but can only say that it is
-    /// malformed.
+    /// [`Message::decode`](crate::jsonrpc::Message::decode) decodes a result
+    /// together with its envelope, in one pass, but reports all of these causes
+    /// as malformed.
     ///
     /// # Errors
     ///
-    /// Every [`OutcomeError`] means that the server is broken or hostile; a
-    /// retry will not help.
+    /// Every [`OutcomeError`] means that the server is faulty or hostile; a
+    /// retry does not help.
     pub fn decode(json: &str) -> Result<Self, OutcomeError> {
         let head: ResultTypeMember = serde_json::from_str(json)?;
         let name = head.result_type.as_str();
         let body = &mut serde_json::Deserializer::from_str(json);
         match <Self as Dispatch<'_>>::find(name) {
-            // BASE-C2: what nobody knows is no result.
+            // BASE-C2: an unknown type is an error.
             None => Err(OutcomeError::UnknownResultType(name.to_owned())),
             Some(OutcomeKind::Complete) => Ok(Self::Complete(read_complete(body)?)),
             Some(OutcomeKind::InputRequired) => {
@@ -59,7 +59,7 @@ where
     }
 }
 
-/// The one member that decides.
+/// The member that selects the type.
 #[derive(serde::Deserialize)]
 struct ResultTypeMember {
     #[serde(rename = "resultType", default = "complete")]
@@ -67,7 +67,7 @@ struct ResultTypeMember {
 }
 
 fn complete() -> String {
-    // BASE-C3: an earlier server does not say it.
+    // BASE-C3: servers of earlier revisions omit it.
     "complete".to_owned()
 }
 
@@ -101,30 +101,30 @@ impl<T: Serialize, X: Serialize> Serialize for Outcome<T, X> {
     }
 }
 
-/// Which kind of [`Outcome`] a `resultType` stands for.
+/// Kind of [`Outcome`], from the `resultType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the kinds of `Outcome`")]
 pub enum OutcomeKind<X> {
-    /// `complete`, or none.
+    /// `complete`, or no `resultType`.
     Complete,
     /// `input_required`.
     InputRequired,
-    /// One of an extension.
+    /// A `resultType` of an extension.
     Extension(X),
 }
 
-/// Why a result is none.
+/// JSON that is not a result of the request.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum OutcomeError {
-    /// It asks for input, but not in a way that can be answered.
-    #[error("a request for input that cannot be answered")]
+    /// The result asks for input, but is malformed.
+    #[error("the request for input cannot be answered")]
     InputRequired(#[from] InputRequiredError),
-    /// It is not what the request promises.
-    #[error("malformed")]
+    /// The result is not of the type of the request.
+    #[error("malformed result")]
     Malformed(#[from] serde_json::Error),
-    /// It is of a kind that neither the core protocol nor a negotiated
-    /// extension defines.
+    /// Neither the core protocol nor a negotiated extension defines the
+    /// `resultType`.
     #[error("unknown result type `{0}`")]
     UnknownResultType(String),
 }

@@ -6,15 +6,14 @@ use super::{CreateMessageRequestParams, SamplingMessage, SamplingMessageContentB
 use crate::content::Role;
 
 impl CreateMessageRequestParams {
-    /// Checks what models demand of a conversation and no type can say: who
-    /// speaks is known, results of tools stand alone, and every use of a tool
-    /// is answered by the very next message.
+    /// Checks the rules for conversations that the types do not express: roles
+    /// are known, tool results stand alone in their message, and the next
+    /// message answers every tool use.
     ///
     /// # Errors
     ///
-    /// Names the first message that breaks a rule, and the rule. A server must
-    /// not send such a conversation; a client refuses it as invalid
-    /// parameters.
+    /// The first message that breaks a rule, and the rule. A server must not
+    /// send such a conversation; a client refuses it as invalid parameters.
     ///
     /// # Examples
     ///
@@ -44,21 +43,21 @@ fn check_message(
     message: &SamplingMessage,
     next: Option<&SamplingMessage>,
 ) -> Result<(), ConversationRule> {
-    // SAMP-B3: the roles of a message are these two.
+    // SAMP-B3: there are two roles.
     if let Role::Other(role) = &message.role {
         return Err(ConversationRule::Role(role.as_str().to_owned()));
     }
-    // SAMP-B1: results of tools stand alone.
+    // SAMP-B1: tool results are the only content of their message.
     let blocks = message.content.blocks();
     let results = blocks.iter().filter(|block| result_of(block).is_some());
     if (1..blocks.len()).contains(&results.count()) {
         return Err(ConversationRule::ResultsAlone);
     }
-    // SAMP-B2: the very next message answers every use of a tool.
+    // SAMP-B2: the next message answers every tool use.
     let next = next.map_or(&[][..], |next| next.content.blocks());
     let answered: BTreeSet<&str> = next.iter().filter_map(result_of).collect();
     let mut uses = blocks.iter().filter_map(use_of);
-    // Whatever else is in the next message would come between use and result.
+    // Other content in the next message would separate a tool use from its result.
     let only_results = next.iter().all(|block| result_of(block).is_some());
     match uses.find(|id| !only_results || !answered.contains(id)) {
         Some(id) => Err(ConversationRule::Unanswered(id.to_owned())),
@@ -80,28 +79,28 @@ fn result_of(block: &SamplingMessageContentBlock) -> Option<&str> {
     }
 }
 
-/// A conversation that a model would not take.
+/// Conversation that models refuse.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("message {place}: {rule}")]
 #[non_exhaustive]
 pub struct ConversationError {
-    /// The message, counted from zero.
+    /// Index of the message.
     pub place: usize,
-    /// The rule it breaks.
+    /// Rule that it breaks.
     pub rule: ConversationRule,
 }
 
-/// A rule about the messages of a conversation.
+/// Rule for the messages of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ConversationRule {
-    /// A message with results of tools holds nothing else.
-    #[error("results of tools do not stand alone")]
+    /// A message with tool results holds no other content.
+    #[error("tool results must be the only content of their message")]
     ResultsAlone,
-    /// Who speaks is the user or the assistant.
+    /// The role is `user` or `assistant`.
     #[error("unknown role `{0}`")]
     Role(String),
-    /// Every use of a tool is answered by the next message.
+    /// The next message answers every tool use.
     #[error("tool use `{0}` is not answered by the next message")]
     Unanswered(String),
 }

@@ -8,22 +8,22 @@ use super::{ToolResultContent, ToolUseContent};
 use crate::content::{AudioContent, ImageContent, OtherContent, Role, TextContent};
 use crate::json::{JsonObject, OtherName, Tagged, read_tagged};
 
-/// One message of a conversation with a model.
+/// Message of a conversation with a model.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SamplingMessage {
-    /// Who says it.
+    /// Role of the speaker.
     pub role: Role,
-    /// What is said.
+    /// Content of the message.
     pub content: SamplingContent,
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl SamplingMessage {
-    /// `role` says `content`.
+    /// Creates a message of `role`.
     pub fn new(role: Role, content: impl Into<SamplingContent>) -> Self {
         Self {
             role,
@@ -40,26 +40,26 @@ members!(SamplingMessage {
     rest: extra
 });
 
-/// The result of `sampling/createMessage`: what the model wrote.
+/// Result of `sampling/createMessage`: the message of the model.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CreateMessageResult {
-    /// Who says it; the assistant.
+    /// Role of the message: the assistant.
     pub role: Role,
-    /// What was written.
+    /// Content that the model wrote.
     pub content: SamplingContent,
-    /// Which model wrote it.
+    /// Name of the model.
     pub model: String,
-    /// Why it stopped, if known.
+    /// Reason for the end of the message, if known.
     pub stop_reason: Option<StopReason>,
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl CreateMessageResult {
-    /// `model` wrote `content`.
+    /// Creates a message that `model` wrote.
     pub fn new(model: impl Into<String>, content: impl Into<SamplingContent>) -> Self {
         Self {
             role: Role::Assistant,
@@ -71,8 +71,8 @@ impl CreateMessageResult {
         }
     }
 
-    /// The text that the model wrote: every text block, joined by line breaks.
-    /// Empty if there is none.
+    /// The text of the message: every text block, joined by line breaks. Empty
+    /// without text.
     ///
     /// # Examples
     ///
@@ -99,19 +99,19 @@ members!(CreateMessageResult {
     rest: extra
 });
 
-/// Why a model stopped.
+/// Reason for the end of a model's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StopReason {
-    /// It had said all.
+    /// The message is finished.
     EndTurn,
-    /// It wrote as much as it was allowed to.
+    /// The token limit is reached.
     MaxTokens,
-    /// It wrote one of the stop sequences.
+    /// A stop sequence was written.
     StopSequence,
-    /// It wants tools to be used.
+    /// The model asks for tool calls.
     ToolUse,
-    /// A reason of the model's vendor.
+    /// Reason that the model's vendor defines.
     Other(OtherName),
 }
 
@@ -122,18 +122,18 @@ names!(StopReason {
     ToolUse = "toolUse",
 });
 
-/// What a message says: one block on its own, or a list of blocks.
+/// Content of a message: a single block or a list of blocks.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "one or many, there is no third")]
+#[expect(clippy::exhaustive_enums, reason = "a block or a list of blocks")]
 pub enum SamplingContent {
-    /// A block that is not in a list.
+    /// A single block, not in a list.
     One(SamplingMessageContentBlock),
-    /// A list.
+    /// A list of blocks.
     Many(Vec<SamplingMessageContentBlock>),
 }
 
 impl SamplingContent {
-    /// The blocks, be they in a list or not.
+    /// The blocks, in a list or not.
     pub fn blocks(&self) -> &[SamplingMessageContentBlock] {
         match self {
             Self::One(block) => std::slice::from_ref(block),
@@ -181,21 +181,21 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 }
 
-/// A piece of a message, told apart by `type`.
+/// Block of a message, distinguished by `type`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SamplingMessageContentBlock {
-    /// A sound.
+    /// Audio content.
     Audio(AudioContent),
-    /// A picture.
+    /// Image content.
     Image(ImageContent),
-    /// Words.
+    /// Text content.
     Text(TextContent),
-    /// What a tool returned.
+    /// Result of a tool call.
     ToolResult(ToolResultContent),
-    /// A tool the model wants to be used.
+    /// Tool call that the model asks for.
     ToolUse(ToolUseContent),
-    /// A kind of content this revision does not define.
+    /// Content of a `type` that this revision does not define.
     Other(OtherContent),
 }
 
@@ -209,7 +209,7 @@ variants!(SamplingMessageContentBlock {
 });
 
 impl SamplingMessageContentBlock {
-    /// Plain words.
+    /// Creates plain text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextContent::new(text))
     }

@@ -1,5 +1,4 @@
-//! Sampling: having the client's model write something (deprecated in
-//! 2026-07-28).
+//! Sampling: calling the client's model (deprecated in 2026-07-28).
 
 mod check;
 mod message;

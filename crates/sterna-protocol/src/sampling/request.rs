@@ -2,27 +2,27 @@ use super::{SamplingMessage, ToolChoice};
 use crate::json::{JsonObject, Number, OtherName};
 use crate::tool::Tool;
 
-/// The parameters of `sampling/createMessage`.
+/// Parameters of `sampling/createMessage`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CreateMessageRequestParams {
     /// The conversation so far.
     pub messages: Vec<SamplingMessage>,
-    /// How much the model may write.
+    /// Largest number of tokens to generate.
     pub max_tokens: u64,
-    /// What to tell the model beforehand; the client may change it.
+    /// System prompt. The client may change it.
     pub system_prompt: Option<String>,
-    /// What to look for in a model; the client chooses.
+    /// Preferences for the model, which the client chooses.
     pub model_preferences: Option<ModelPreferences>,
-    /// Tools the model may use in this conversation.
+    /// Tools that the model may use.
     pub tools: Option<Vec<Tool>>,
-    /// How free it is to use them.
+    /// Rule for the use of the tools.
     pub tool_choice: Option<ToolChoice>,
-    /// How daring it should be.
+    /// Sampling temperature.
     pub temperature: Option<Number>,
-    /// Texts after which it must stop.
+    /// Texts that end the message.
     pub stop_sequences: Option<Vec<String>>,
-    /// Context of MCP servers to add (deprecated).
+    /// Context of MCP servers to include (deprecated).
     pub include_context: Option<IncludeContext>,
     /// Settings for the model's vendor.
     pub metadata: Option<JsonObject>,
@@ -31,7 +31,7 @@ pub struct CreateMessageRequestParams {
 }
 
 impl CreateMessageRequestParams {
-    /// Continues `messages` with at most `max_tokens`.
+    /// Continues `messages` with at most `max_tokens` tokens.
     pub fn new(messages: Vec<SamplingMessage>, max_tokens: u64) -> Self {
         Self {
             messages,
@@ -58,17 +58,17 @@ members!(CreateMessageRequestParams {
     rest: extra
 });
 
-/// Which servers' context goes into the prompt.
+/// Servers whose context is included in the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IncludeContext {
-    /// That of every server.
+    /// All servers.
     AllServers,
-    /// None.
+    /// No server.
     None,
-    /// That of the server that asks.
+    /// The server that asks.
     ThisServer,
-    /// A choice this revision does not define.
+    /// Value that this revision does not define.
     Other(OtherName),
 }
 
@@ -78,17 +78,17 @@ names!(IncludeContext {
     ThisServer = "thisServer",
 });
 
-/// What a server would like of a model.
+/// Preferences of a server for a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ModelPreferences {
-    /// Models that would do, best first.
+    /// Suitable models, best first.
     pub hints: Option<Vec<ModelHint>>,
-    /// How much cost matters, from 0 to 1.
+    /// Importance of low cost, from 0 to 1.
     pub cost_priority: Option<Number>,
-    /// How much speed matters, from 0 to 1.
+    /// Importance of speed, from 0 to 1.
     pub speed_priority: Option<Number>,
-    /// How much cleverness matters, from 0 to 1.
+    /// Importance of intelligence, from 0 to 1.
     pub intelligence_priority: Option<Number>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -100,18 +100,18 @@ members!(ModelPreferences {
     rest: extra
 });
 
-/// A model that would do.
+/// Hint at a suitable model.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ModelHint {
-    /// Part of a model's name.
+    /// Part of the model's name.
     pub name: Option<String>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ModelHint {
-    /// A model whose name holds `name`.
+    /// Suggests models whose name contains `name`.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: Some(name.into()),

@@ -1,24 +1,24 @@
 use crate::content::ContentBlock;
 use crate::json::{JsonObject, OtherName, RawJson, RawObject};
 
-/// A tool the model wants to be used.
+/// Tool call that the model asks for.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolUseContent {
-    /// Ties the result to this use.
+    /// Id of the call, repeated by its result.
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// Its arguments, as the model wrote them.
+    /// Arguments, as the model wrote them.
     pub input: RawObject,
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ToolUseContent {
-    /// Uses the tool `name` with `input`.
+    /// Calls the tool `name` with `input`.
     pub fn new(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -41,27 +41,27 @@ members!(ToolUseContent {
     rest: extra
 });
 
-/// What a tool returned to the model.
+/// Result of a tool call, for the model.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolResultContent {
-    /// The use this is the result of.
+    /// Id of the tool call.
     pub tool_use_id: String,
-    /// What the tool says, for the model.
+    /// Output for the model.
     pub content: Vec<ContentBlock>,
-    /// What the tool says, for programs; any JSON, an object before
-    /// 2026-07-28.
+    /// Structured output, for programs. Any JSON; before 2026-07-28 an object.
     pub structured_content: Option<RawJson>,
-    /// The tool failed, and `content` says how. Assumed false.
+    /// True if the tool failed and `content` describes the failure. False if
+    /// missing.
     pub is_error: Option<bool>,
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ToolResultContent {
-    /// The use `tool_use_id` returned `content`.
+    /// Creates the result of the call `tool_use_id`.
     pub fn new(tool_use_id: impl Into<String>, content: Vec<ContentBlock>) -> Self {
         Self {
             tool_use_id: tool_use_id.into(),
@@ -81,18 +81,18 @@ members!(ToolResultContent {
     rest: extra
 });
 
-/// How free the model is to use tools.
+/// Rule for the use of tools by a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ToolChoice {
-    /// As it likes, if nothing is said.
+    /// Mode; automatic if missing.
     pub mode: Option<ToolChoiceMode>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ToolChoice {
-    /// This free.
+    /// Creates a rule of this mode.
     pub fn new(mode: ToolChoiceMode) -> Self {
         Self {
             mode: Some(mode),
@@ -106,17 +106,17 @@ members!(ToolChoice {
     rest: extra
 });
 
-/// How free a model is to use tools.
+/// Mode of tool use by a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolChoiceMode {
-    /// As it likes.
+    /// The model decides.
     Auto,
-    /// Not at all.
+    /// The model uses no tools.
     None,
-    /// At least one.
+    /// The model uses at least one tool.
     Required,
-    /// A mode this revision does not define.
+    /// Mode that this revision does not define.
     Other(OtherName),
 }
 

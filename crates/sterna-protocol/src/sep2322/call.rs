@@ -1,13 +1,14 @@
 use crate::legacy::TaskMetadata;
 use crate::tool;
 
-/// The parameters of `tools/call`: rounds first, then perhaps a task.
+/// Parameters of `tools/call`, which can take several rounds and then run as a
+/// task.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CallToolRequestParams {
-    /// The call, with the answers of the round before.
+    /// The call, with the answers of the previous round.
     pub call: tool::CallToolRequestParams,
-    /// Asks that the call be run as a task.
+    /// Asks the server to run the call as a task.
     pub task: Option<TaskMetadata>,
 }
 

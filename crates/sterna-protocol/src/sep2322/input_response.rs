@@ -2,13 +2,13 @@ use crate::input::InputResponses;
 use crate::json::JsonObject;
 use crate::meta::{RelatedTaskMetadata, RequestMeta};
 
-/// The parameters of `tasks/input_response`.
+/// Parameters of `tasks/input_response`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InputResponseRequestParams {
-    /// Answers to what the task asks.
+    /// Answers to the questions of the task.
     pub input_responses: InputResponses,
-    /// Which task it is.
+    /// Request metadata (`_meta`), with the id of the task.
     pub meta: InputResponseMeta,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -33,14 +33,13 @@ members!(InputResponseRequestParams {
     rest: extra
 });
 
-/// The `_meta` of `tasks/input_response`, the only place where it names its
-/// task.
+/// Metadata (`_meta`) of `tasks/input_response`, which names the task.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InputResponseMeta {
     /// The task.
     pub related_task: RelatedTaskMetadata,
-    /// Every other key.
+    /// All other keys.
     pub extra: JsonObject,
 }
 

@@ -8,9 +8,9 @@ use crate::tool::CallToolResult;
 requests! {
     /// Calls a tool, which may run as a task.
     ///
-    /// With `task`, the answer is a
+    /// With `task`, the result is a
     /// [`CreateTaskResult`](crate::legacy::CreateTaskResult) of 2025-11-25, or
-    /// a question before there is a task.
+    /// a question before the task exists.
     CallTool = "tools/call": CallToolRequestParams => Outcome<CallToolResult>,
     /// Waits for the result of a task, or for its next questions.
     GetTaskPayload = "tasks/result": TaskRequestParams => Outcome<GetTaskPayloadResult>,

@@ -1,9 +1,9 @@
-//! The tasks that SEP-2322 describes, before they became an extension.
+//! Tasks as SEP-2322 proposes them, before they became an extension.
 //!
-//! They are the tasks of 2025-11-25 (see [`legacy`](crate::legacy)), except
-//! that a task that needs input is not asked through a request of the server:
-//! `tasks/result` is answered with what it asks, and `tasks/input_response`
-//! takes the answers.
+//! They are the tasks of 2025-11-25 (see [`legacy`](crate::legacy)) with one
+//! difference: a task that needs input sends no request to the client.
+//! `tasks/result` returns its questions, and `tasks/input_response` takes the
+//! answers.
 
 mod call;
 mod input_response;

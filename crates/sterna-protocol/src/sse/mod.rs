@@ -1,4 +1,4 @@
-//! Server-sent events, as bytes that have already arrived or will be sent.
+//! Server-sent events (SSE): decoding and encoding.
 
 mod read;
 mod write;

@@ -4,10 +4,10 @@ use std::mem;
 use memchr::memchr2;
 use thiserror::Error;
 
-/// Reads events from a stream that arrives in pieces.
+/// Splits a stream that arrives in chunks into events.
 ///
-/// What is held between two pieces is one unfinished event, never more than
-/// the cap. Where the pieces are cut makes no difference.
+/// Holds at most one unfinished event between two chunks, never more than the
+/// limit. The chunk boundaries do not change the result.
 ///
 /// # Examples
 ///
@@ -24,11 +24,11 @@ use thiserror::Error;
 #[derive(Clone, Debug)]
 pub struct EventReader {
     max_event: usize,
-    /// The line that is not finished.
+    /// The unfinished line.
     line: Vec<u8>,
-    /// A CR ended the last line, so an LF right after it belongs to it.
+    /// True after a CR: an LF that follows belongs to the same line break.
     after_cr: bool,
-    /// Nothing has been read, so a byte order mark may still come.
+    /// True before the first line, which may begin with a byte order mark.
     at_start: bool,
     event: Cow<'static, str>,
     data: Option<Vec<u8>>,
@@ -39,8 +39,8 @@ pub struct EventReader {
 }
 
 impl EventReader {
-    /// A reader that gives up on a stream when it would have to hold more than
-    /// `max_event` bytes for one event, the names of its fields included.
+    /// Creates a reader that fails if one event, including its field names,
+    /// takes more than `max_event` bytes.
     pub fn new(max_event: usize) -> Self {
         Self {
             max_event,
@@ -56,14 +56,14 @@ impl EventReader {
         }
     }
 
-    /// Reads on in `chunk` and takes from it what was read.
+    /// Reads from `chunk` and removes from it the bytes that were read.
     ///
     /// `None` means that the chunk is used up; call again with the next one.
     ///
     /// # Errors
     ///
-    /// The event is longer than the cap. So is every later read: the stream is
-    /// lost and should be closed.
+    /// The event is longer than the limit. Every later read fails too; close
+    /// the stream.
     pub fn read(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>, EventTooLong> {
         if self.failed {
             return Err(EventTooLong);
@@ -90,12 +90,12 @@ impl EventReader {
         Ok(None)
     }
 
-    /// The id to resume after, of the last event that was complete.
+    /// The id of the last complete event, to resume after.
     pub fn last_event_id(&self) -> Option<&str> {
         Some(&*self.last_event_id).filter(|id| !id.is_empty())
     }
 
-    /// How many milliseconds the server asks to wait before reconnecting.
+    /// The milliseconds to wait before reconnecting, if the server set them.
     pub fn retry(&self) -> Option<u64> {
         self.retry
     }
@@ -169,13 +169,13 @@ impl EventReader {
                 self.id = Some(String::from_utf8_lossy(value).into_owned());
             }
             b"retry" => self.retry = digits(value).or(self.retry),
-            // A comment has an empty name; what is unknown is ignored too.
+            // A comment has an empty name. Unknown fields are ignored too.
             _ => {}
         }
     }
 
-    /// Ends an event at a blank line. One without data is none, but its id
-    /// counts.
+    /// Ends an event at a blank line. Without data there is no event, but its
+    /// id counts.
     fn dispatch(&mut self) -> Option<Event> {
         if let Some(id) = self.id.take() {
             self.last_event_id = id;
@@ -186,19 +186,19 @@ impl EventReader {
     }
 }
 
-/// One event of a stream.
+/// Event of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// What kind of event it is; `message` if the stream does not say.
+    /// Type of the event; `message` by default.
     pub event: Cow<'static, str>,
-    /// What it carries. Usually a message, which checks its own UTF-8.
+    /// Data. Usually a message, whose decoder checks the UTF-8.
     pub data: Vec<u8>,
 }
 
-/// A stream that sends an event of more bytes than the reader will hold.
+/// An event longer than the limit of its reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("an event is too long")]
+#[error("an event is longer than the limit")]
 #[non_exhaustive]
 pub struct EventTooLong;
 

@@ -1,7 +1,7 @@
 use memchr::{memchr2, memchr2_iter};
 use thiserror::Error;
 
-/// An event to be sent: everything but its data.
+/// Event to send, without its data.
 ///
 /// # Examples
 ///
@@ -23,23 +23,23 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// A plain message, which is what MCP sends.
+    /// Creates an event of the type `message`, which MCP uses.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same event, of another kind than `message`.
+    /// Sets the type of the event.
     ///
     /// # Errors
     ///
-    /// The name is not one line of text.
+    /// The type is not one line of text.
     pub fn with_event(self, event: &'a str) -> Result<Self, NotOneLine> {
         let event = Some(one_line(event)?);
         Ok(Self { event, ..self })
     }
 
-    /// The same event, with an id that a client can resume after; only
-    /// revisions before 2026-07-28 do.
+    /// Sets an id for a client to resume after. Only revisions before
+    /// 2026-07-28 resume streams.
     ///
     /// # Errors
     ///
@@ -49,20 +49,20 @@ impl<'a> Frame<'a> {
         Ok(Self { id, ..self })
     }
 
-    /// The same event, asking to wait `retry` milliseconds before reconnecting.
+    /// Asks the client to wait `retry` milliseconds before reconnecting.
     #[must_use]
     pub fn with_retry(self, retry: u64) -> Self {
         let retry = Some(retry);
         Self { retry, ..self }
     }
 
-    /// Appends the event to `buffer`, its data as `data` writes it there.
+    /// Appends the event to `buffer`; `data` writes its data.
     ///
-    /// A line break in the data stays one, but every kind arrives as LF.
+    /// Line breaks in the data are kept; each arrives as LF.
     ///
     /// # Errors
     ///
-    /// `data` failed; the buffer is left as it was.
+    /// `data` failed; the buffer is unchanged.
     pub fn write<E>(
         &self,
         buffer: &mut Vec<u8>,
@@ -100,12 +100,12 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Appends a comment, which readers skip: it keeps a quiet connection open.
+/// Appends a comment, which readers skip, to keep an idle connection open.
 pub fn write_keep_alive(buffer: &mut Vec<u8>) {
     buffer.extend_from_slice(b":\n");
 }
 
-/// Text with a line break or a NUL, which a field of an event cannot carry.
+/// Text with a line break or a NUL, which a field of an event cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("a line break or a NUL in a field of one line")]
 #[non_exhaustive]
@@ -119,8 +119,8 @@ fn one_line(text: &str) -> Result<&str, NotOneLine> {
     }
 }
 
-/// Gives each line of the data its own field. Compact JSON has only one; text
-/// that is passed on as it came may have more.
+/// Writes each line of the data as a field of its own. Compact JSON is one
+/// line; forwarded text may have more.
 fn split_lines(buffer: &mut Vec<u8>, start: usize) {
     if memchr2(b'\n', b'\r', &buffer[start..]).is_none() {
         return;
@@ -128,7 +128,7 @@ fn split_lines(buffer: &mut Vec<u8>, start: usize) {
     let data = buffer.split_off(start);
     let mut line_start = 0;
     for end in memchr2_iter(b'\n', b'\r', &data) {
-        // The LF of a CR LF ended its line already.
+        // The CR of this CR LF has ended the line.
         if end > 0 && data[end] == b'\n' && data[end - 1] == b'\r' {
             line_start = end + 1;
             continue;

@@ -6,9 +6,9 @@ use crate::input::InputRequests;
 use crate::json::{JsonObject, Members, OtherName, RawObject, write_object};
 use crate::jsonrpc::ErrorObject;
 
-/// A task with what came of it so far, told apart by `status`.
+/// Task with its current result, error or questions, distinguished by `status`.
 ///
-/// Its status cannot contradict its state: both are set together.
+/// The status always agrees with the state, since both are set together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DetailedTask {
     task: Task,
@@ -16,49 +16,49 @@ pub struct DetailedTask {
 }
 
 impl DetailedTask {
-    /// `task` in this `state`, whatever its status was.
+    /// Sets the state of `task`, and its status to match.
     pub fn new(task: Task, state: TaskState) -> Self {
         let status = state.status();
         let task = Task { status, ..task };
         Self { task, state }
     }
 
-    /// What is known about the task.
+    /// The task without its payload.
     pub fn task(&self) -> &Task {
         &self.task
     }
 
-    /// How it stands, and what came of it.
+    /// The state, with its payload.
     pub fn state(&self) -> &TaskState {
         &self.state
     }
 
-    /// Both.
+    /// Splits into the task and its state.
     pub fn into_parts(self) -> (Task, TaskState) {
         (self.task, self.state)
     }
 }
 
-/// How a task stands, and what came of it.
+/// State of a task, with its payload.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TaskState {
-    /// It was called off.
+    /// Cancelled.
     Cancelled,
-    /// It is done: the result of the request it stands for.
+    /// Completed, with the result of its request.
     Completed(RawObject),
-    /// It ended in this error.
+    /// Failed, with this error.
     Failed(ErrorObject),
-    /// It waits for the client to answer these.
+    /// Waiting for the client to answer these questions.
     InputRequired(InputRequests),
-    /// It is being worked on.
+    /// Running.
     Working,
-    /// A status this revision does not define.
+    /// Status that this revision does not define.
     Other(OtherName),
 }
 
 impl TaskState {
-    /// The status this is the state of.
+    /// The status of this state.
     pub fn status(&self) -> TaskStatus {
         match self {
             Self::Cancelled => TaskStatus::Cancelled,
@@ -70,8 +70,7 @@ impl TaskState {
         }
     }
 
-    /// Takes what the status promises out of the members that are not part of
-    /// every task.
+    /// Takes the payload of the status out of the unknown members.
     fn take<E: de::Error>(status: &TaskStatus, members: &mut JsonObject) -> Result<Self, E> {
         Ok(match status {
             TaskStatus::Cancelled => Self::Cancelled,

@@ -4,25 +4,25 @@ use super::{
 use crate::result::{Complete, EmptyResult};
 
 requests! {
-    /// Asks that a task be called off.
+    /// Cancels a task.
     CancelTask = "tasks/cancel": TaskRequestParams => Complete<EmptyResult>,
-    /// Asks how a task stands.
+    /// Gets the status of a task and its payload.
     GetTask = "tasks/get": TaskRequestParams => Complete<GetTaskResult>,
-    /// Answers what a task asks.
+    /// Answers the questions of a task.
     UpdateTask = "tasks/update": UpdateTaskRequestParams => Complete<EmptyResult>,
 }
 
 notifications! {
-    /// A task changed.
+    /// Reports a change of a task.
     TaskStatusChanged = "notifications/tasks": TaskStatusNotificationParams,
 }
 
 family! {
-    /// What a client asks a server about its tasks.
+    /// Requests of a client about its tasks.
     ClientRequest, ClientMethod: RequestMethod { CancelTask, GetTask, UpdateTask }
 }
 
 family! {
-    /// What a server tells a client about tasks it subscribed to.
+    /// Notifications of a server about subscribed tasks.
     ServerNotification, ServerNotificationMethod: NotificationMethod { TaskStatusChanged }
 }

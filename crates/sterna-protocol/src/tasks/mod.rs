@@ -1,5 +1,5 @@
-//! The extension `io.modelcontextprotocol/tasks`: requests that go on after
-//! their answer.
+//! Tasks extension (`io.modelcontextprotocol/tasks`): requests that continue
+//! after their response.
 
 mod detailed;
 mod methods;
@@ -19,5 +19,5 @@ pub use task::{Task, TaskStatus};
 
 use crate::capabilities::ExtensionId;
 
-/// The name under which both sides declare the extension.
+/// Id of the extension.
 pub const EXTENSION: &str = ExtensionId::TASKS.as_str();

@@ -6,20 +6,20 @@ use crate::json::JsonObject;
 use crate::jsonrpc::Dispatch;
 use crate::meta::{NotificationMeta, RequestMeta, ResultMeta};
 
-/// The parameters of `tasks/get` and `tasks/cancel`.
+/// Parameters of `tasks/get` and `tasks/cancel`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TaskRequestParams {
-    /// What makes the request stand alone.
+    /// Request metadata (`_meta`): protocol version, client info, capabilities.
     pub meta: RequestMeta,
-    /// The task.
+    /// Id of the task.
     pub task_id: String,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl TaskRequestParams {
-    /// Is about the task `task_id`.
+    /// Names the task `task_id`.
     pub fn new(meta: RequestMeta, task_id: impl Into<String>) -> Self {
         Self {
             meta,
@@ -34,15 +34,15 @@ members!(TaskRequestParams {
     rest: extra
 });
 
-/// The parameters of `tasks/update`.
+/// Parameters of `tasks/update`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UpdateTaskRequestParams {
-    /// What makes the request stand alone.
+    /// Request metadata (`_meta`): protocol version, client info, capabilities.
     pub meta: RequestMeta,
-    /// The task.
+    /// Id of the task.
     pub task_id: String,
-    /// Answers to some or all of what the task asks.
+    /// Answers to some or all questions of the task.
     pub input_responses: InputResponses,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -69,18 +69,18 @@ members!(UpdateTaskRequestParams {
     rest: extra
 });
 
-/// The result, in place of another, that says: this goes on as a task.
+/// Result in place of another: the request continues as a task.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CreateTaskResult {
-    /// The task as it begins.
+    /// The task after its creation.
     pub task: Task,
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
 }
 
 impl CreateTaskResult {
-    /// Goes on as `task`.
+    /// Continues the request as `task`.
     pub fn new(task: Task) -> Self {
         Self { task, meta: None }
     }
@@ -92,7 +92,7 @@ members!(CreateTaskResult {
     base: task
 });
 
-/// The family of results that the extension adds.
+/// Family of the one result that the extension adds.
 impl<'de> Dispatch<'de> for CreateTaskResult {
     type Tag = ();
 
@@ -105,18 +105,18 @@ impl<'de> Dispatch<'de> for CreateTaskResult {
     }
 }
 
-/// The result of `tasks/get`.
+/// Result of `tasks/get`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GetTaskResult {
-    /// The task as it stands.
+    /// Current state of the task.
     pub task: DetailedTask,
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
 }
 
 impl GetTaskResult {
-    /// Shows `task`.
+    /// Shows the current state of `task`.
     pub fn new(task: DetailedTask) -> Self {
         Self { task, meta: None }
     }
@@ -127,18 +127,18 @@ members!(GetTaskResult {
     base: task
 });
 
-/// The parameters of `notifications/tasks`.
+/// Parameters of `notifications/tasks`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TaskStatusNotificationParams {
-    /// The task as it stands, just as `tasks/get` would show it.
+    /// Current state of the task, as `tasks/get` returns it.
     pub task: DetailedTask,
-    /// What the notification says about itself.
+    /// Notification metadata (`_meta`).
     pub meta: Option<NotificationMeta>,
 }
 
 impl TaskStatusNotificationParams {
-    /// Shows `task`.
+    /// Shows the current state of `task`.
     pub fn new(task: DetailedTask) -> Self {
         Self { task, meta: None }
     }

@@ -1,30 +1,30 @@
 use crate::json::{JsonObject, OtherName};
 
-/// What is known about a task, except what came of it.
+/// Task without its result, error or questions.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Task {
-    /// The name of the task; the server chose it.
+    /// Id of the task, chosen by the server.
     pub task_id: String,
-    /// How it stands.
+    /// Status of the task.
     pub status: TaskStatus,
-    /// When it was created, an ISO 8601 time.
+    /// Time of creation, in ISO 8601.
     pub created_at: String,
-    /// When it last changed, an ISO 8601 time.
+    /// Time of the last change, in ISO 8601.
     pub last_updated_at: String,
-    /// For how many milliseconds after its creation it is kept; `None` for
-    /// ever.
+    /// Milliseconds after creation for which the task is kept; `None` for no
+    /// limit.
     pub ttl_ms: Option<u64>,
-    /// How many milliseconds to wait before asking again.
+    /// Milliseconds to wait between two requests for the status.
     pub poll_interval_ms: Option<u64>,
-    /// How it stands, in words.
+    /// Details of the status, for people.
     pub status_message: Option<String>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl Task {
-    /// A task that was just created and is kept for ever.
+    /// Creates a working task without a time limit.
     pub fn new(task_id: impl Into<String>, created_at: impl Into<String>) -> Self {
         let created_at = created_at.into();
         Self {
@@ -47,21 +47,21 @@ members!(Task {
     rest: extra
 });
 
-/// How a task stands.
+/// Status of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskStatus {
-    /// It was called off.
+    /// Cancelled.
     Cancelled,
-    /// It is done, though a tool may have failed in it.
+    /// Completed; a tool may still have reported a failure.
     Completed,
-    /// It ended in a JSON-RPC error.
+    /// Failed with a JSON-RPC error.
     Failed,
-    /// It waits for the client to answer.
+    /// Waiting for answers of the client.
     InputRequired,
-    /// It is being worked on.
+    /// Running.
     Working,
-    /// A status this revision does not define.
+    /// Status that this revision does not define.
     Other(OtherName),
 }
 
@@ -74,7 +74,7 @@ names!(TaskStatus {
 });
 
 impl TaskStatus {
-    /// Whether the task will never change again.
+    /// Returns true if the task can no longer change.
     pub fn is_terminal(&self) -> bool {
         matches!(self, Self::Cancelled | Self::Completed | Self::Failed)
     }

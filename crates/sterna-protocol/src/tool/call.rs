@@ -3,7 +3,7 @@ use crate::json::{JsonObject, RawJson, RawObject};
 use crate::meta::{RequestMeta, ResultMeta};
 use crate::retry::{InputResponses, RequestState};
 
-/// The parameters of `tools/call`.
+/// Parameters of `tools/call`.
 ///
 /// # Examples
 ///
@@ -33,15 +33,16 @@ use crate::retry::{InputResponses, RequestState};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CallToolRequestParams {
-    /// What makes the request stand alone.
+    /// Request metadata (`_meta`): protocol version, client info, capabilities.
     pub meta: RequestMeta,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// Its arguments, as the client wrote them.
+    /// Arguments, as the client wrote them.
     pub arguments: Option<RawObject>,
-    /// Answers to what the server asked in the round before.
+    /// Answers to the questions of the previous round (`inputResponses`).
     pub input_responses: Option<InputResponses>,
-    /// The state the server sent in the round before, byte for byte.
+    /// State that the server sent in the previous round, byte for byte
+    /// (`requestState`).
     pub request_state: Option<RequestState>,
     /// Members this revision does not define.
     pub extra: JsonObject,
@@ -60,7 +61,7 @@ impl CallToolRequestParams {
         }
     }
 
-    /// The same call with `arguments`.
+    /// Adds `arguments`.
     #[must_use]
     pub fn with_arguments(mut self, arguments: impl Into<RawObject>) -> Self {
         self.arguments = Some(arguments.into());
@@ -75,25 +76,25 @@ members!(CallToolRequestParams {
     rest: extra
 });
 
-/// The result of `tools/call`.
+/// Result of `tools/call`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CallToolResult {
-    /// What the tool says, for the model.
+    /// Output for the model.
     pub content: Vec<ContentBlock>,
-    /// What the tool says, for programs; any JSON, an object before
-    /// 2026-07-28.
+    /// Structured output, for programs. Any JSON; before 2026-07-28 an object.
     pub structured_content: Option<RawJson>,
-    /// The tool failed, and `content` says how. Assumed false.
+    /// True if the tool failed and `content` describes the failure. False if
+    /// missing.
     pub is_error: Option<bool>,
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl CallToolResult {
-    /// The tool says `content`.
+    /// Creates a result with `content`.
     pub fn new(content: Vec<ContentBlock>) -> Self {
         Self {
             content,
@@ -104,12 +105,12 @@ impl CallToolResult {
         }
     }
 
-    /// The tool says one thing.
+    /// Creates a result with one text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(vec![ContentBlock::text(text)])
     }
 
-    /// The tool failed, which the model should hear about.
+    /// Creates a failed result, whose `text` tells the model the reason.
     pub fn error(text: impl Into<String>) -> Self {
         Self {
             is_error: Some(true),
@@ -118,7 +119,7 @@ impl CallToolResult {
     }
 
     /// The text of the result: every text block, joined by line breaks. Empty
-    /// if there is none.
+    /// without text.
     ///
     /// # Examples
     ///
@@ -137,7 +138,7 @@ impl CallToolResult {
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    /// The same result with something for programs.
+    /// Adds structured output for programs.
     #[must_use]
     pub fn with_structured_content(mut self, content: impl Into<RawJson>) -> Self {
         self.structured_content = Some(content.into());

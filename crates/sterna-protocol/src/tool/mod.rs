@@ -1,4 +1,4 @@
-//! Tools: what a model can have a server do.
+//! Tools: functions of a server that a model can call.
 
 mod call;
 mod schema;
@@ -11,32 +11,32 @@ use crate::implementation::Icon;
 use crate::json::{JsonObject, RawObject};
 use crate::meta::ResultMeta;
 
-/// Something a server can do.
+/// Definition of a tool.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Tool {
-    /// The name it is called by.
+    /// Name for `tools/call`.
     pub name: String,
-    /// What its arguments must look like.
+    /// JSON Schema of the arguments.
     pub input_schema: ObjectSchema,
-    /// The name for people.
+    /// Display name.
     pub title: Option<String>,
-    /// What it does, for the model.
+    /// Description for the model.
     pub description: Option<String>,
-    /// What its structured content will look like; any JSON Schema.
+    /// JSON Schema of the structured output.
     pub output_schema: Option<RawObject>,
-    /// Hints about its behaviour.
+    /// Hints about the behaviour of the tool.
     pub annotations: Option<ToolAnnotations>,
-    /// Pictures of it.
+    /// Icons to show for it.
     pub icons: Option<Vec<Icon>>,
-    /// Metadata under names of the sender's choice.
+    /// Metadata (`_meta`) under keys of the sender's choice.
     pub meta: Option<JsonObject>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl Tool {
-    /// A tool of which only the name and the arguments are known.
+    /// Creates a tool with a name and an input schema only.
     pub fn new(name: impl Into<String>, input_schema: ObjectSchema) -> Self {
         Self {
             name: name.into(),
@@ -59,28 +59,29 @@ members!(Tool {
     rest: extra
 });
 
-/// Hints about how a tool behaves; a server can lie in every one of them.
+/// Hints about the behaviour of a tool. A server may give false ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ToolAnnotations {
-    /// The name for people.
+    /// Display name.
     pub title: Option<String>,
-    /// It changes nothing. Assumed false.
+    /// True if the tool changes nothing. False if missing.
     pub read_only_hint: Option<bool>,
-    /// It may destroy something, not only add. Assumed true.
+    /// True if the tool may delete or overwrite, not only add. True if missing.
     pub destructive_hint: Option<bool>,
-    /// Calling it twice with the same arguments is as calling it once. Assumed
-    /// false.
+    /// True if a repeated call with the same arguments has no further effect.
+    /// False if missing.
     pub idempotent_hint: Option<bool>,
-    /// It touches things outside the server's own world. Assumed true.
+    /// True if the tool reaches beyond the server, such as to the web. True if
+    /// missing.
     pub open_world_hint: Option<bool>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ToolAnnotations {
-    /// No hints: clients assume a tool that changes, and may destroy, things
-    /// outside the server.
+    /// Creates annotations without hints. Clients then assume a tool that
+    /// changes things, may delete, and reaches beyond the server.
     ///
     /// # Examples
     ///
@@ -98,49 +99,50 @@ impl ToolAnnotations {
         Self::default()
     }
 
-    /// Names the tool for people.
+    /// Sets the display name.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// It changes nothing.
+    /// Declares that the tool changes nothing.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.read_only_hint = Some(true);
         self
     }
 
-    /// It may destroy something.
+    /// Declares that the tool may delete or overwrite.
     #[must_use]
     pub fn destructive(mut self) -> Self {
         self.destructive_hint = Some(true);
         self
     }
 
-    /// It only adds and destroys nothing.
+    /// Declares that the tool only adds.
     #[must_use]
     pub fn additive(mut self) -> Self {
         self.destructive_hint = Some(false);
         self
     }
 
-    /// Calling it twice with the same arguments is as calling it once.
+    /// Declares that a repeated call with the same arguments has no further
+    /// effect.
     #[must_use]
     pub fn idempotent(mut self) -> Self {
         self.idempotent_hint = Some(true);
         self
     }
 
-    /// It touches things outside the server's own world, such as the web.
+    /// Declares that the tool reaches beyond the server, such as to the web.
     #[must_use]
     pub fn open_world(mut self) -> Self {
         self.open_world_hint = Some(true);
         self
     }
 
-    /// It touches nothing outside the server's own world.
+    /// Declares that the tool stays within the server.
     #[must_use]
     pub fn closed_world(mut self) -> Self {
         self.open_world_hint = Some(false);
@@ -155,26 +157,27 @@ members!(ToolAnnotations {
     rest: extra
 });
 
-/// The result of `tools/list`.
+/// Result of `tools/list`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ListToolsResult {
-    /// One page of tools.
+    /// Tools of this page.
     pub tools: Vec<Tool>,
-    /// Where the next page begins; `None` after the last one.
+    /// Cursor of the next page; `None` on the last one.
     pub next_cursor: Option<String>,
-    /// How long the page is fresh; see [`Cacheable`](crate::caching::Cacheable).
+    /// Lifetime in a client's cache; see
+    /// [`Cacheable`](crate::caching::Cacheable).
     pub ttl_ms: Option<TtlMs>,
-    /// Who may share it.
+    /// Callers that may share a cached copy.
     pub cache_scope: Option<CacheScope>,
-    /// What the result says about itself.
+    /// Result metadata (`_meta`).
     pub meta: Option<ResultMeta>,
     /// Members this revision does not define.
     pub extra: JsonObject,
 }
 
 impl ListToolsResult {
-    /// A page without a successor.
+    /// Creates the last page.
     pub fn new(tools: Vec<Tool>) -> Self {
         Self {
             tools,

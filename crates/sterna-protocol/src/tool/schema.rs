@@ -5,8 +5,7 @@ use thiserror::Error;
 
 use crate::json::RawObject;
 
-/// A JSON Schema whose root says `"type": "object"`, as the arguments of a
-/// tool need it.
+/// JSON Schema whose root has `"type": "object"`, as tool arguments need it.
 ///
 /// # Examples
 ///
@@ -30,7 +29,7 @@ impl ObjectSchema {
         self.0.as_str()
     }
 
-    /// Reads the schema as a `T`, such as `serde_json::Value`.
+    /// Decodes the schema as a `T`, such as `serde_json::Value`.
     ///
     /// # Errors
     ///
@@ -41,7 +40,7 @@ impl ObjectSchema {
 }
 
 impl Default for ObjectSchema {
-    /// Any object at all.
+    /// Accepts every object.
     fn default() -> Self {
         let any = Map::from_iter([("type".to_owned(), Value::from("object"))]);
         Self(any.into())
@@ -85,9 +84,9 @@ struct SchemaRoot {
     kind: String,
 }
 
-/// A schema for the arguments of a tool does not ask for an object.
+/// Schema of tool arguments whose root is not `"type": "object"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("a schema without `\"type\": \"object\"` at its root")]
+#[error("the root of the schema must have `\"type\": \"object\"`")]
 #[non_exhaustive]
 pub struct NotAnObjectSchema;
 

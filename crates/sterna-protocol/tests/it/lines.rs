@@ -56,19 +56,19 @@ fn an_unfinished_line_is_kept_apart() {
 fn a_line_that_is_too_long_is_skipped_and_the_next_one_read() {
     check(
         "12345678\n123456789\nok\n",
-        expect![[r#""12345678" | (a line is too long) | "ok" | rest """#]],
+        expect![[r#""12345678" | (a line is longer than the limit) | "ok" | rest """#]],
     );
     check(
         "1234567890123456789012345\nok\n",
-        expect![[r#"(a line is too long) | "ok" | rest """#]],
+        expect![[r#"(a line is longer than the limit) | "ok" | rest """#]],
     );
     check(
         "1234567890123",
-        expect![[r#"(a line is too long) | rest """#]],
+        expect![[r#"(a line is longer than the limit) | rest """#]],
     );
     check(
         "         \nok\n",
-        expect![[r#"(a line is too long) | "ok" | rest """#]],
+        expect![[r#"(a line is longer than the limit) | "ok" | rest """#]],
     );
 }
 

@@ -1,4 +1,4 @@
-//! What the crate promises, checked from outside.
+//! Tests of the public API.
 #![cfg(test)]
 
 mod envelope;

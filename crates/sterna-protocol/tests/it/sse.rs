@@ -277,22 +277,28 @@ fn an_event_is_held_up_to_the_cap() {
         message "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
         id None retry None"#]],
     );
-    check(data(CAP - 5), expect!["an event is too long"]);
+    check(data(CAP - 5), expect!["an event is longer than the limit"]);
     check(
         format!("data: ok\n\n{}", data(CAP)),
         expect![[r#"
         message "ok"
-        an event is too long"#]],
+        an event is longer than the limit"#]],
     );
-    check("data: 1234\n".repeat(20), expect!["an event is too long"]);
-    check("x".repeat(CAP + 1), expect!["an event is too long"]);
+    check(
+        "data: 1234\n".repeat(20),
+        expect!["an event is longer than the limit"],
+    );
+    check(
+        "x".repeat(CAP + 1),
+        expect!["an event is longer than the limit"],
+    );
     check(
         format!("event: {}\ndata: {}\n", "x".repeat(20), "x".repeat(20)),
-        expect!["an event is too long"],
+        expect!["an event is longer than the limit"],
     );
     check(
         format!("id: {}\ndata: {}\n", "x".repeat(20), "x".repeat(20)),
-        expect!["an event is too long"],
+        expect!["an event is longer than the limit"],
     );
 }
 

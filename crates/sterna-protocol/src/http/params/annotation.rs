@@ -7,48 +7,48 @@ use thiserror::Error;
 use super::ParamHeaders;
 use crate::tool::ObjectSchema;
 
-/// Why the `x-mcp-header` annotations of a tool are not valid.
+/// Invalid `x-mcp-header` annotation in the input schema of a tool.
 ///
-/// `at` is where, as a JSON pointer into the schema.
+/// `at` is the JSON pointer to it in the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AnnotationError {
-    /// Two annotations name the same header, apart from case.
+    /// Two annotations name the same header, without regard to case.
     #[error("`{name}` at `{at}` names a header that another parameter has")]
     Duplicate {
-        /// The place of the later one.
+        /// JSON pointer to the later annotation.
         at: String,
-        /// The name as it stands there.
+        /// Name in the annotation.
         name: String,
     },
-    /// The name is empty or no HTTP token.
-    #[error("{name:?} at `{at}` is no name for a header")]
+    /// The name is empty or not an HTTP token.
+    #[error("{name:?} at `{at}` is not a valid header name")]
     Name {
-        /// The place of the annotation.
+        /// JSON pointer to the annotation.
         at: String,
-        /// The name as it stands there.
+        /// Name in the annotation.
         name: String,
     },
-    /// The annotation is no string.
+    /// The annotation is not a string.
     #[error("the annotation at `{at}` is not a string")]
     NotAString {
-        /// The place of the annotation.
+        /// JSON pointer to the annotation.
         at: String,
     },
     /// The parameter is not a string, an integer or a boolean.
-    #[error("the parameter at `{at}` is of no primitive type")]
+    #[error("the parameter at `{at}` is not a string, an integer or a boolean")]
     Type {
-        /// The place of the parameter.
+        /// JSON pointer to the parameter.
         at: String,
     },
-    /// The annotation is not on a parameter: the way to it from the root does
-    /// not consist of `properties` alone.
-    #[error("no parameter is statically reachable at `{at}`")]
+    /// The annotated schema is not a parameter: its path from the root does not
+    /// consist of `properties` only.
+    #[error("the annotation at `{at}` is not on a parameter: only `properties` may lead to it")]
     Unreachable {
-        /// The place of the annotated schema.
+        /// JSON pointer to the annotated schema.
         at: String,
     },
-    /// The schema holds a number or a string that is none.
+    /// The schema holds an invalid number or string.
     #[error("the schema is malformed")]
     Unreadable,
 }
@@ -62,18 +62,18 @@ pub(super) fn find(schema: &ObjectSchema) -> Result<ParamHeaders, AnnotationErro
 
 #[derive(Default)]
 struct Search {
-    /// The members that lead from the root to where the search is.
+    /// Members on the path from the root to the current schema.
     pointer: Vec<String>,
     found: ParamHeaders,
     names: BTreeSet<String>,
 }
 
-/// What leads to a schema from the root.
+/// Path from the root to a schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// `properties`, the name of one, `properties`, and so on.
+    /// `properties` and parameter names only.
     Properties,
-    /// Anything else.
+    /// Any other path.
     Other,
 }
 
@@ -132,7 +132,7 @@ impl Search {
             Ok(header) if !name.is_empty() => header,
             _ => return Err(AnnotationError::Name { at, name }),
         };
-        // HTTP-B3: other types have no form in a header.
+        // HTTP-B3: values of other types cannot be sent in a header.
         if !is_primitive(type_) {
             return Err(AnnotationError::Type { at });
         }
@@ -168,7 +168,7 @@ fn is_primitive(type_: Option<&Value>) -> bool {
         matches!(name, Some("boolean" | "integer" | "string"))
     };
     match type_ {
-        // The spec says what to do when a parameter is null, so it may be.
+        // The specification defines null parameters, so `null` is allowed beside a type.
         Some(Value::Array(names)) => {
             names.iter().any(primitive)
                 && names.iter().all(|name| primitive(name) || name == "null")
@@ -181,7 +181,7 @@ fn is_primitive(type_: Option<&Value>) -> bool {
 const ANNOTATION: &str = "x-mcp-header";
 const PREFIX: &str = "mcp-param-";
 
-/// Keywords whose values are data or names, where nothing is an annotation.
+/// Keywords whose values are data or names and hold no schema.
 const OPAQUE: &[&str] = &[
     "const",
     "default",
@@ -192,7 +192,7 @@ const OPAQUE: &[&str] = &[
     ANNOTATION,
 ];
 
-/// Keywords, next to `properties`, whose members are schemas with names.
+/// Keywords, besides `properties`, whose members are schemas.
 const NAMED: &[&str] = &[
     "$defs",
     "definitions",

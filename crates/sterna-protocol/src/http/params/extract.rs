@@ -6,20 +6,20 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqA
 
 use crate::json::Key;
 
-/// What stands in the arguments where a mirrored parameter belongs.
+/// Value of a mirrored parameter in the arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Scalar<'de> {
-    /// Nothing, or null, which the spec treats alike.
+    /// Missing or null, which the specification treats alike.
     Absent,
     Boolean(bool),
-    /// An integer that a double holds exactly.
+    /// Integer that a double represents exactly.
     Integer(i64),
     Text(Cow<'de, str>),
-    /// Something that has no form in a header.
+    /// Value that cannot be sent in a header.
     Other,
 }
 
-/// The paths to the mirrored parameters, as a tree.
+/// Tree of the paths to the mirrored parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Node {
     header: Option<usize>,
@@ -27,7 +27,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Lets `path` lead to the header number `header`.
+    /// Adds the `path` to the parameter of the header with the index `header`.
     pub(super) fn insert<'a>(&mut self, path: impl Iterator<Item = &'a String>, header: usize) {
         let mut node = self;
         for name in path {
@@ -36,7 +36,7 @@ impl Node {
         node.header = Some(header);
     }
 
-    /// Reads the mirrored parameters and skips everything else.
+    /// Reads the mirrored parameters and skips all other members.
     pub(super) fn extract<'a>(
         &self,
         arguments: &'a str,
@@ -70,7 +70,7 @@ impl<'de> DeserializeSeed<'de> for Walk<'_, '_, 'de> {
     }
 }
 
-/// Where an object is expected: whatever else stands there has no parameters.
+/// Expects an object. Any other value has no parameters and is skipped.
 impl<'de> Visitor<'de> for Walk<'_, '_, 'de> {
     type Value = ();
 
@@ -85,9 +85,9 @@ impl<'de> Visitor<'de> for Walk<'_, '_, 'de> {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };
-            // Readers differ over which of two counts.
+            // Readers differ on which of two duplicates counts.
             if met.contains(&name) {
-                return Err(de::Error::custom("a mirrored parameter stands twice"));
+                return Err(de::Error::custom("a mirrored parameter occurs twice"));
             }
             met.push(name);
             let found = &mut *self.found;
@@ -160,7 +160,7 @@ impl<'de> Visitor<'de> for ScalarVisitor {
         }
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "the cast saturates, and what it saturates to is not safe"
+            reason = "the cast saturates, and saturated values are not safe integers"
         )]
         self.visit_i64(number as i64)
     }
@@ -182,5 +182,5 @@ impl<'de> Visitor<'de> for ScalarVisitor {
     }
 }
 
-/// 2^53 − 1. HTTP-B4: beyond it not every integer is a double.
+/// 2^53 − 1. HTTP-B4: a larger integer may not be exact as a double.
 const LARGEST_SAFE: i64 = (1 << 53) - 1;

@@ -1,4 +1,4 @@
-//! Tool parameters that are repeated in headers named `Mcp-Param-…`.
+//! Tool parameters that are mirrored in headers named `Mcp-Param-…`.
 
 mod annotation;
 mod extract;
@@ -14,8 +14,7 @@ use super::value::{decode_value, encode_value};
 use crate::json::RawObject;
 use crate::tool::ObjectSchema;
 
-/// The parameters of one tool that its `inputSchema` marks with
-/// `x-mcp-header`.
+/// Parameters of a tool that its `inputSchema` marks with `x-mcp-header`.
 ///
 /// # Examples
 ///
@@ -44,32 +43,32 @@ pub struct ParamHeaders {
 }
 
 impl ParamHeaders {
-    /// Finds the annotations of a tool's `inputSchema`.
+    /// Reads the annotations of a tool's `inputSchema`.
     ///
     /// # Errors
     ///
-    /// An annotation breaks one of the rules. A client on HTTP leaves such a
-    /// tool out of its list and says so in its log; a server does not offer it.
+    /// An annotation is invalid. An HTTP client leaves the tool out of its list
+    /// and logs the reason; a server does not offer it.
     pub fn of(input_schema: &ObjectSchema) -> Result<Self, AnnotationError> {
         annotation::find(input_schema)
     }
 
-    /// Whether no parameter is mirrored.
+    /// Returns true if no parameter is mirrored.
     pub fn is_empty(&self) -> bool {
         self.headers.is_empty()
     }
 
-    /// The headers, in no order that means anything.
+    /// The names of the headers, in unspecified order.
     pub fn names(&self) -> impl Iterator<Item = &HeaderName> {
         self.headers.iter()
     }
 
-    /// Sets a header for each mirrored parameter that `arguments` have.
+    /// Sets a header for each mirrored parameter in `arguments`.
     ///
     /// # Errors
     ///
-    /// A value has no form in a header. The call cannot be made over HTTP: a
-    /// server has to refuse it with the header and without.
+    /// A value cannot be sent in a header. The call cannot be made over HTTP,
+    /// since a server refuses it with and without the header.
     pub fn write(
         &self,
         arguments: Option<&RawObject>,
@@ -77,7 +76,7 @@ impl ParamHeaders {
     ) -> Result<(), Unmirrorable> {
         for (header, scalar) in self.headers.iter().zip(self.scalars(arguments)?) {
             let value = match scalar {
-                // HTTP-C14: there is nothing to repeat.
+                // HTTP-C14: a missing or null parameter has no header.
                 Scalar::Absent => continue,
                 Scalar::Boolean(flag) => HeaderValue::from_static(spelled(flag)),
                 Scalar::Integer(number) => HeaderValue::from(number),
@@ -93,7 +92,7 @@ impl ParamHeaders {
     ///
     /// # Errors
     ///
-    /// A header is missing, malformed, repeated, differs, or has no value in
+    /// A header is missing, malformed, repeated, different, or has no value in
     /// the arguments.
     pub fn check(
         &self,
@@ -124,7 +123,7 @@ impl ParamHeaders {
         Ok(())
     }
 
-    /// The value for each header, in their order.
+    /// Returns the value for each header, in the order of `headers`.
     fn scalars<'a>(
         &self,
         arguments: Option<&'a RawObject>,
@@ -145,10 +144,10 @@ fn spelled(flag: bool) -> &'static str {
     if flag { "true" } else { "false" }
 }
 
-/// Reads `42`, and `42.0` as well.
+/// Reads an integer such as `42` or `42.0`.
 ///
-/// HTTP-S19: integers are compared as numbers, and exactly: a double would
-/// take 9007199254740991.4 for its neighbour.
+/// HTTP-S19: integers are compared as numbers, and exactly. As a double,
+/// 9007199254740991.4 would equal its neighbour.
 fn whole_number(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits = whole.strip_prefix('-').unwrap_or(whole);

@@ -6,7 +6,7 @@ use sterna_protocol::jsonrpc::{DecodeError, ErrorObject, MAX_DEPTH, Message, Not
 
 use super::calls::{Complete, Typed};
 
-/// What the small endpoint makes of `json`.
+/// Checks the outcome of decoding `json` at the small endpoint.
 #[track_caller]
 fn check(json: &str, expected: Expect) {
     expected.assert_eq(&match Typed::decode(json.as_bytes()) {
@@ -350,19 +350,19 @@ fn a_message_that_says_two_things_is_refused() {
     check(
         r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]},"error":{"code":1,"message":"no"}}"#,
         expect![
-            "not a response: members that exclude each other; Invalid request: members that exclude each other (-32600); ends Integer(1)"
+            "not a response: members of both a request and a response, or both `result` and `error`; Invalid request: members of both a request and a response, or both `result` and `error` (-32600); ends Integer(1)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"method":"list","result":{"content":[]}}"#,
         expect![
-            "not a message: members that exclude each other; Invalid request: members that exclude each other (-32600); answer Integer(1)"
+            "not a message: members of both a request and a response, or both `result` and `error`; Invalid request: members of both a request and a response, or both `result` and `error` (-32600); answer Integer(1)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"params":{},"result":{"content":[]}}"#,
         expect![
-            "not a response: members that exclude each other; Invalid request: members that exclude each other (-32600); ends Integer(1)"
+            "not a response: members of both a request and a response, or both `result` and `error`; Invalid request: members of both a request and a response, or both `result` and `error` (-32600); ends Integer(1)"
         ],
     );
 }
@@ -372,40 +372,40 @@ fn a_member_that_stands_twice_is_refused() {
     check(
         r#"{"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"method":"list"}"#,
         expect![
-            "not a message: `jsonrpc` stands twice; Invalid request: `jsonrpc` stands twice (-32600); answer Integer(1)"
+            "not a message: `jsonrpc` occurs twice; Invalid request: `jsonrpc` occurs twice (-32600); answer Integer(1)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"id":1,"method":"list"}"#,
-        expect!["not a message: `id` stands twice; Invalid request: `id` stands twice (-32600)"],
+        expect!["not a message: `id` occurs twice; Invalid request: `id` occurs twice (-32600)"],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"method":"list","method":"list"}"#,
         expect![
-            "not a message: `method` stands twice; Invalid request: `method` stands twice (-32600); answer Integer(1)"
+            "not a message: `method` occurs twice; Invalid request: `method` occurs twice (-32600); answer Integer(1)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"method":"list","params":{},"params":{}}"#,
         expect![
-            "not a message: `params` stands twice; Invalid request: `params` stands twice (-32600); answer Integer(1)"
+            "not a message: `params` occurs twice; Invalid request: `params` occurs twice (-32600); answer Integer(1)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]},"result":{"content":[]}}"#,
         expect![
-            "not a response: `result` stands twice; Invalid request: `result` stands twice (-32600); ends Integer(1)"
+            "not a response: `result` occurs twice; Invalid request: `result` occurs twice (-32600); ends Integer(1)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"a"},"error":{"code":1,"message":"a"}}"#,
         expect![
-            "not a response: `error` stands twice; Invalid request: `error` stands twice (-32600); ends Integer(1)"
+            "not a response: `error` occurs twice; Invalid request: `error` occurs twice (-32600); ends Integer(1)"
         ],
     );
     check(
         r#"{"jsonrpc":"2.0","id":1,"method":"list","method":"list","id":1}"#,
-        expect!["not a message: `id` stands twice; Invalid request: `id` stands twice (-32600)"],
+        expect!["not a message: `id` occurs twice; Invalid request: `id` occurs twice (-32600)"],
     );
 }
 
@@ -472,13 +472,13 @@ fn batches_are_refused() {
     check(
         r#"[{"jsonrpc":"2.0","id":1,"method":"list"}]"#,
         expect![
-            "a batch of messages; Invalid request: a batch of messages; send each by itself (-32600)"
+            "a batch of messages, which MCP does not allow; Invalid request: a batch of messages; send each by itself (-32600)"
         ],
     );
     check(
         "[]",
         expect![
-            "a batch of messages; Invalid request: a batch of messages; send each by itself (-32600)"
+            "a batch of messages, which MCP does not allow; Invalid request: a batch of messages; send each by itself (-32600)"
         ],
     );
 }
@@ -549,7 +549,7 @@ fn depth_is_bounded_where_text_is_skipped_or_kept() {
         r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{}}}"#,
         nested(200)
     );
-    expect!["not a message: nested too deeply; Invalid request: nested too deeply (-32600); answer Integer(1)"]
+    expect!["not a message: nested more than 127 levels deep; Invalid request: nested more than 127 levels deep (-32600); answer Integer(1)"]
         .assert_eq(&refusal(&Message::raw(deep.as_bytes()).unwrap_err()));
 }
 

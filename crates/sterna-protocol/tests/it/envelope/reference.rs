@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// What came out of a reader, in a form that two readers can be compared by.
+/// Outcome of a decoder, comparable between two of them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Verdict {
     Request(Value, String, Value),
@@ -19,8 +19,8 @@ pub(crate) enum Verdict {
     },
 }
 
-/// What one side makes of payloads: `None` if it does not know the name,
-/// `Some(None)` if it does and the payload is wrong.
+/// Decoding of payloads: `None` for an unknown name, `Some(None)` for a
+/// malformed payload of a known one.
 pub(crate) struct Side {
     pub(crate) request: fn(&str, Option<&Value>) -> Option<Option<Value>>,
     pub(crate) notification: fn(&str, Option<&Value>) -> Option<Option<Value>>,

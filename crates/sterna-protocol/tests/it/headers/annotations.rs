@@ -2,7 +2,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use sterna_protocol::http::{AnnotationError, ParamHeaders};
 
-/// What a client thinks of a tool with these properties.
+/// Checks the judgement of a client on a tool with these properties.
 #[track_caller]
 fn check(properties: Value, expected: Expect) {
     check_schema(json!({ "properties": properties }), expected);
@@ -47,24 +47,34 @@ fn other_types_may_not() {
         let properties = json!({ "a": { "type": type_, "x-mcp-header": "A" } });
         check(
             properties,
-            expect!["refused: the parameter at `/properties/a` is of no primitive type"],
+            expect![
+                "refused: the parameter at `/properties/a` is not a string, an integer or a boolean"
+            ],
         );
     }
     check(
         json!({ "a": { "x-mcp-header": "A" } }),
-        expect!["refused: the parameter at `/properties/a` is of no primitive type"],
+        expect![
+            "refused: the parameter at `/properties/a` is not a string, an integer or a boolean"
+        ],
     );
     check(
         json!({ "a": { "type": ["string", "number"], "x-mcp-header": "A" } }),
-        expect!["refused: the parameter at `/properties/a` is of no primitive type"],
+        expect![
+            "refused: the parameter at `/properties/a` is not a string, an integer or a boolean"
+        ],
     );
     check(
         json!({ "a": { "type": ["null"], "x-mcp-header": "A" } }),
-        expect!["refused: the parameter at `/properties/a` is of no primitive type"],
+        expect![
+            "refused: the parameter at `/properties/a` is not a string, an integer or a boolean"
+        ],
     );
     check(
         json!({ "a": { "type": [], "x-mcp-header": "A" } }),
-        expect!["refused: the parameter at `/properties/a` is of no primitive type"],
+        expect![
+            "refused: the parameter at `/properties/a` is not a string, an integer or a boolean"
+        ],
     );
 }
 
@@ -80,31 +90,31 @@ fn a_name_is_a_token() {
     );
     check(
         json!({ "a": { "type": "string", "x-mcp-header": "" } }),
-        expect![[r#"refused: "" at `/properties/a` is no name for a header"#]],
+        expect![[r#"refused: "" at `/properties/a` is not a valid header name"#]],
     );
     check(
         json!({ "a": { "type": "string", "x-mcp-header": "My Region" } }),
-        expect![[r#"refused: "My Region" at `/properties/a` is no name for a header"#]],
+        expect![[r#"refused: "My Region" at `/properties/a` is not a valid header name"#]],
     );
     check(
         json!({ "a": { "type": "string", "x-mcp-header": "Region:Primary" } }),
-        expect![[r#"refused: "Region:Primary" at `/properties/a` is no name for a header"#]],
+        expect![[r#"refused: "Region:Primary" at `/properties/a` is not a valid header name"#]],
     );
     check(
         json!({ "a": { "type": "string", "x-mcp-header": "Région" } }),
-        expect![[r#"refused: "Région" at `/properties/a` is no name for a header"#]],
+        expect![[r#"refused: "Région" at `/properties/a` is not a valid header name"#]],
     );
     check(
         json!({ "a": { "type": "string", "x-mcp-header": "Region\t1" } }),
-        expect![[r#"refused: "Region\t1" at `/properties/a` is no name for a header"#]],
+        expect![[r#"refused: "Region\t1" at `/properties/a` is not a valid header name"#]],
     );
     check(
         json!({ "a": { "type": "string", "x-mcp-header": "A\r\nSet-Cookie" } }),
-        expect![[r#"refused: "A\r\nSet-Cookie" at `/properties/a` is no name for a header"#]],
+        expect![[r#"refused: "A\r\nSet-Cookie" at `/properties/a` is not a valid header name"#]],
     );
     check(
         json!({ "a": { "type": "string", "x-mcp-header": "(a)" } }),
-        expect![[r#"refused: "(a)" at `/properties/a` is no name for a header"#]],
+        expect![[r#"refused: "(a)" at `/properties/a` is not a valid header name"#]],
     );
     check(
         json!({ "a": { "type": "string", "x-mcp-header": 7 } }),
@@ -167,7 +177,9 @@ fn everything_off_the_chain_of_properties_may_not() {
         let at = format!("/properties/a~1b/{keyword}");
         assert_eq!(
             error,
-            format!("no parameter is statically reachable at `{at}`")
+            format!(
+                "the annotation at `{at}` is not on a parameter: only `properties` may lead to it"
+            )
         );
     }
     for keyword in ["oneOf", "anyOf", "allOf", "prefixItems"] {
@@ -176,7 +188,9 @@ fn everything_off_the_chain_of_properties_may_not() {
         let at = format!("/{keyword}/0/properties/a");
         assert_eq!(
             error,
-            format!("no parameter is statically reachable at `{at}`")
+            format!(
+                "the annotation at `{at}` is not on a parameter: only `properties` may lead to it"
+            )
         );
     }
     for keyword in [
@@ -190,12 +204,16 @@ fn everything_off_the_chain_of_properties_may_not() {
         let at = format!("/{keyword}/a");
         assert_eq!(
             error,
-            format!("no parameter is statically reachable at `{at}`")
+            format!(
+                "the annotation at `{at}` is not on a parameter: only `properties` may lead to it"
+            )
         );
     }
     check_schema(
         json!({ "x-mcp-header": "A" }),
-        expect!["refused: no parameter is statically reachable at ``"],
+        expect![
+            "refused: the annotation at `` is not on a parameter: only `properties` may lead to it"
+        ],
     );
 }
 

@@ -1,4 +1,4 @@
-//! What HTTP headers repeat of a body.
+//! HTTP headers that repeat parts of a body.
 
 mod annotations;
 mod params;

@@ -24,7 +24,7 @@ fn raw(arguments: &str) -> RawObject {
     serde_json::from_str(arguments).unwrap()
 }
 
-/// What a client sends with `arguments`.
+/// Checks the headers that a client sends with `arguments`.
 #[track_caller]
 fn written(arguments: &str, expected: Expect) {
     let mut headers = HeaderMap::new();
@@ -43,7 +43,7 @@ fn written(arguments: &str, expected: Expect) {
     );
 }
 
-/// What a server thinks of `arguments` that came with these headers.
+/// Checks the judgement of a server on `arguments` with these headers.
 #[track_caller]
 fn check(arguments: &str, lines: &str, expected: Expect) {
     let checked = mirrored().check(Some(&raw(arguments)), &headers(lines));
@@ -98,35 +98,35 @@ fn what_is_missing_or_null_has_no_header() {
 fn what_has_no_form_is_not_sent() {
     written(
         r#"{"count":1.5}"#,
-        expect!["not sent: the value for `mcp-param-count` has no form in a header"],
+        expect!["not sent: the value for `mcp-param-count` cannot be sent in a header"],
     );
     written(
         r#"{"count":9007199254740992}"#,
-        expect!["not sent: the value for `mcp-param-count` has no form in a header"],
+        expect!["not sent: the value for `mcp-param-count` cannot be sent in a header"],
     );
     written(
         r#"{"count":-9007199254740992.0}"#,
-        expect!["not sent: the value for `mcp-param-count` has no form in a header"],
+        expect!["not sent: the value for `mcp-param-count` cannot be sent in a header"],
     );
     written(
         r#"{"count":18446744073709551615}"#,
-        expect!["not sent: the value for `mcp-param-count` has no form in a header"],
+        expect!["not sent: the value for `mcp-param-count` cannot be sent in a header"],
     );
     written(
         r#"{"region":["a"]}"#,
-        expect!["not sent: the value for `mcp-param-region` has no form in a header"],
+        expect!["not sent: the value for `mcp-param-region` cannot be sent in a header"],
     );
     written(
         r#"{"where":{"tenant":{}}}"#,
-        expect!["not sent: the value for `mcp-param-tenant` has no form in a header"],
+        expect!["not sent: the value for `mcp-param-tenant` cannot be sent in a header"],
     );
     written(
         r#"{"region":"a","region":"b"}"#,
-        expect!["not sent: the arguments cannot be mirrored"],
+        expect!["not sent: the arguments are not an object, or name a mirrored parameter twice"],
     );
     written(
         r#"{"where":{"tenant":"a"},"where":{}}"#,
-        expect!["not sent: the arguments cannot be mirrored"],
+        expect!["not sent: the arguments are not an object, or name a mirrored parameter twice"],
     );
 }
 
@@ -297,12 +297,16 @@ fn a_body_that_no_header_could_repeat_is_refused() {
     check(
         r#"{"region":"a","region":"b"}"#,
         "Mcp-Param-Region: b",
-        expect!["Header mismatch: the arguments cannot be compared (-32020)"],
+        expect![
+            "Header mismatch: the arguments are not an object, or name a mirrored parameter twice (-32020)"
+        ],
     );
     check(
         r#"{"\ud800":1}"#,
         "",
-        expect!["Header mismatch: the arguments cannot be compared (-32020)"],
+        expect![
+            "Header mismatch: the arguments are not an object, or name a mirrored parameter twice (-32020)"
+        ],
     );
 }
 

@@ -1,4 +1,4 @@
-//! Which type of ours stands for which definition of the official schemas.
+//! Types of this crate for the definitions of the official schemas.
 
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};

@@ -1,5 +1,5 @@
-//! What the constructors of content promise: authors give bytes and types, the
-//! wire gets base64 and MIME types.
+//! Constructors of content: authors pass bytes and types, the wire gets base64
+//! and MIME types.
 
 use expect_test::{Expect, expect};
 use serde::Serialize;

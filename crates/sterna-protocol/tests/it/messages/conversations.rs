@@ -70,7 +70,7 @@ fn every_use_of_a_tool_is_answered_at_once() {
 fn results_of_tools_stand_alone() {
     check(
         &["user: here result-a"],
-        expect!["message 0: results of tools do not stand alone"],
+        expect!["message 0: tool results must be the only content of their message"],
     );
     check(
         &["assistant: use-a", "user: result-a here"],

@@ -1,4 +1,4 @@
-//! Whether a type of ours and the official schema say the same of a value.
+//! Agreement of a type of this crate with the official schema about a value.
 
 use serde_json::{Map, Value, json};
 
@@ -27,7 +27,7 @@ impl<'a> Judge<'a> {
         &self.schema
     }
 
-    /// How type and schema differ about `value`, if they do.
+    /// Returns the difference between type and schema about `value`.
     pub(super) fn disagreement(&self, codec: Codec, name: &str, value: &Value) -> Option<String> {
         let story = match (codec(&value.to_string()), self.admits(name, value)) {
             (Ok(back), true) if is_same(value, &back) => return None,
@@ -62,8 +62,7 @@ fn admits(schema: &Schema<'_>, name: &str, value: &Value) -> bool {
         | "InvalidRequestError"
         | "MethodNotFoundError"
         | "ParseError" => schema.describes("Error", value),
-        // The tools of a model do not run as tasks, so nobody looks how they
-        // would.
+        // The tools of a model do not run as tasks, so `execution` is ignored.
         "CreateMessageRequestParams" => schema.describes(name, &without_execution(value)),
         _ if schema.is_legacy() && value["method"] == "notifications/cancelled" => {
             schema.describes(name, &with_request_id(value))
@@ -106,7 +105,7 @@ fn without_null_id(value: &Value) -> Value {
     value
 }
 
-/// Whether `after` is what `before` should be written as.
+/// Returns true if `before` should be written as `after`.
 fn is_same(before: &Value, after: &Value) -> bool {
     let mut before = without_null_id(before);
     // What an earlier server left out is written nevertheless.

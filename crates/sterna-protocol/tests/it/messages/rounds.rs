@@ -1,4 +1,4 @@
-//! What only the typed errors of multi round-trip requests tell.
+//! Typed errors of multi round-trip requests.
 
 use expect_test::{Expect, expect};
 use sterna_protocol::elicitation::ElicitResult;
@@ -104,10 +104,13 @@ fn outcomes_are_told_apart_by_their_result_type_alone() {
     assert_eq!(with("input_required"), "input required");
     assert_eq!(with("task"), "task");
     assert_eq!(with("deferred"), "unknown: deferred");
-    assert_eq!(kind(r#"{"content":[],"resultType":null}"#), "malformed");
+    assert_eq!(
+        kind(r#"{"content":[],"resultType":null}"#),
+        "malformed result"
+    );
     assert_eq!(
         kind(r#"{"resultType":"input_required","inputRequests":{"k":null}}"#),
-        "bad question: input request `k`"
+        "bad question: input request `k` is malformed"
     );
 }
 

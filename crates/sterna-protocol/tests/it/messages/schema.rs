@@ -33,7 +33,7 @@ impl<'a> Schema<'a> {
         &self.definitions[name]
     }
 
-    /// Whether the revision has an `initialize` handshake.
+    /// True if the revision has an `initialize` handshake.
     pub(super) fn is_legacy(&self) -> bool {
         self.definitions.contains_key("InitializeRequest")
     }
@@ -49,7 +49,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// Whether `value` is one of what `definition` describes.
+    /// Returns true if `value` fits `definition`.
     pub(super) fn describes(&self, definition: &str, value: &Value) -> bool {
         self.judge(self.definition(definition), Some(definition), value)
     }
@@ -61,10 +61,10 @@ impl<'a> Schema<'a> {
 
     fn judge(&self, rule: &'a Value, name: Option<&str>, value: &Value) -> bool {
         match name {
-            // Open objects: whoever generated the schema forgot null in them.
+            // Open objects: the generated schema lacks null in them.
             Some("JSONObject") => value.is_object(),
             Some("JSONValue") => true,
-            // Answers are looked at when somebody asks for them.
+            // Answers are decoded on demand.
             Some("InputResponses") => value.is_object(),
             Some("InputRequiredResult") => asks_or_reminds(value) && self.obeys(rule, value),
             // Without its list of titles it is an untitled choice.
@@ -132,7 +132,7 @@ impl<'a> Schema<'a> {
         demand.is_boolean() || { others }.all(|(_, member)| self.admits(demand, member))
     }
 
-    /// A union is decided by its tag, not by whoever happens to fit.
+    /// The tag selects the type of a union, not the first type that fits.
     fn admits_one(&self, alternatives: &'a [Value], value: &Value) -> bool {
         let find = |name| {
             alternatives

@@ -66,7 +66,7 @@ fn a_schema_that_is_none_keeps_the_server_from_being_built() {
     check(
         with_schema(json!({"type": "array"})),
         expect![[
-            r#"the tool `a` has an input schema that takes no object: a schema without `"type": "object"` at its root"#
+            r#"the tool `a` has an input schema that takes no object: the root of the schema must have `"type": "object"`"#
         ]],
     );
     check(
@@ -82,7 +82,7 @@ fn a_schema_that_is_none_keeps_the_server_from_being_built() {
             json!({"type": "object", "properties": {"x": {"type": "number", "x-mcp-header": "X"}}}),
         ),
         expect![
-            "the tool `a` has a bad `x-mcp-header`: the parameter at `/properties/x` is of no primitive type"
+            "the tool `a` has a bad `x-mcp-header`: the parameter at `/properties/x` is not a string, an integer or a boolean"
         ],
     );
 }
