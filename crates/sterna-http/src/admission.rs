@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use http::HeaderMap;
 use http::request::Parts;
 
-use super::clock;
+use super::clock::{self, Clock};
 use super::config::HttpConfig;
 use super::rate::{RateKey, RateLimits};
 use super::refusal::Refusal;
@@ -20,6 +20,7 @@ use crate::deadline::with_deadline;
 #[derive(Debug)]
 pub(super) struct AdmissionPolicy {
     gate: Gate,
+    clock: Clock,
     rates: RateLimits,
     pub(super) calls: Places,
     pub(super) listeners: Places,
@@ -43,6 +44,7 @@ impl AdmissionPolicy {
         };
         Self {
             gate,
+            clock: config.clock.clone(),
             rates: RateLimits::new(&config.rates, clock::now()),
             calls: places("calls", limits.calls),
             listeners: places("listeners", limits.listeners),
@@ -69,7 +71,7 @@ impl AdmissionPolicy {
         let Some(authenticator) = self.gate.authenticator() else {
             return Ok(Admission::new(Caller::anonymous(), address, self));
         };
-        let verdict = match authenticator.authenticate(head, clock::wall()) {
+        let verdict = match authenticator.authenticate(head, self.clock.now()) {
             AuthOutcome::Known(caller) => Ok(caller),
             AuthOutcome::Denied(denied) => Err(denied),
             AuthOutcome::Later(judgement) => with_deadline(start + PATIENCE, judgement)

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::clock::Clock;
+
 /// Configuration of an HTTP server.
 ///
 /// # Examples
@@ -44,6 +46,9 @@ pub struct HttpConfig {
     pub timeouts: Timeouts,
     /// Serves `/metrics`. Off: it tells a stranger how busy we are.
     pub metrics: bool,
+    /// Wall clock by which access tokens expire. The system's by default; a test
+    /// gives another one.
+    pub clock: Clock,
 }
 
 impl Default for HttpConfig {
@@ -59,6 +64,7 @@ impl Default for HttpConfig {
             rates: Rates::default(),
             timeouts: Timeouts::default(),
             metrics: false,
+            clock: Clock::system(),
         }
     }
 }

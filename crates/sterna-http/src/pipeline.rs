@@ -16,7 +16,7 @@ use super::admission::{Admission, AdmissionPolicy};
 use super::body::{Held, Kind, ResponseBody};
 use super::budget::Budget;
 use super::catch_panic::catch_panic;
-use super::clock;
+use super::clock::{self, Clock};
 use super::config::{HttpConfig, LONGEST};
 use super::connections::Admitted;
 use super::discard::Leftover;
@@ -264,7 +264,10 @@ impl<E: Endpoint> Shared<E> {
             let is_call = stream.kind() == Kind::Call;
             let (slot, until) = match stream.kind() {
                 Kind::Call => (slot, Some(deadline + SLACK)),
-                Kind::Listener => (self.listen(slot, &admission)?, valid_until.map(moment)),
+                Kind::Listener => (
+                    self.listen(slot, &admission)?,
+                    valid_until.map(|time| moment(time, &self.config.clock)),
+                ),
             };
             let held = Held {
                 slot: Some(slot),
@@ -395,8 +398,8 @@ fn size_of_headers(headers: &HeaderMap) -> usize {
 }
 
 /// The moment on our own clock that the world calls `time`.
-fn moment(time: SystemTime) -> Instant {
-    let left = time.duration_since(clock::wall()).unwrap_or_default();
+fn moment(time: SystemTime, clock: &Clock) -> Instant {
+    let left = time.duration_since(clock.now()).unwrap_or_default();
     clock::now() + left.min(LONGEST)
 }
 

@@ -1,6 +1,8 @@
 //! Tokens of an authorization server, as the spec has them checked.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,6 +10,7 @@ use ring::hmac;
 use serde_json::{Value, json};
 use sterna_http::Probes;
 use sterna_http::auth::{Algorithm, Gate, JwtConfig, ResourceServer, ScopePolicy, Scopes};
+use sterna_http::clock::Clock;
 
 use crate::desk::Server;
 use crate::issuer::{ISSUER, Key, Publisher, RESOURCE, claims, now};
@@ -73,6 +76,27 @@ async fn what_a_token_may_say_differently_is_understood() {
     ] {
         let token = key.sign(header.clone(), &claims(json!({})));
         assert_eq!(call(&mut wire, &token, "who").await.status, 200, "{header}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_expires_by_the_clock_of_the_configuration() {
+    let key = Key::new("k", "ES256");
+    let publisher = Publisher::start([&key]).await;
+    let ahead = Arc::new(AtomicU64::new(0));
+    let reading = Arc::clone(&ahead);
+    let start = now();
+    let clock = Clock::new(move || {
+        UNIX_EPOCH + Duration::from_secs(start + reading.load(Ordering::Relaxed))
+    });
+    let gate = Gate::guarded(resource_server(&publisher));
+    let server = Server::guarded(gate, Probes::new(), |config| config.clock = clock);
+    let mut wire = server.connect().await;
+    let token = key.token();
+    for (seconds, status) in [(0, 200), (3600, 200), (3600 + 61, 401)] {
+        ahead.store(seconds, Ordering::Relaxed);
+        let answer = call(&mut wire, &token, "who").await;
+        assert_eq!(answer.status, status, "{seconds}");
     }
 }
 
