@@ -39,7 +39,8 @@ struct Args {
 #[derive(Subcommand)]
 enum Task {
     /// Compare our server with others, under the same load; `bench tasks` measures
-    /// tasks, `bench build` what a small server takes to build
+    /// tasks, `bench build` the build of a small server, `bench workspace COMMIT…`
+    /// that of the command and of the workspace
     Bench {
         /// What the harness is told: `--seconds 0.5`, `--rounds 1`, …
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -137,6 +138,7 @@ fn run() -> Result<()> {
     match Args::parse().task {
         Task::Bench { options } => match options.split_first() {
             Some((what, [])) if what == "build" => speed::bench_build(),
+            Some((what, commits)) if what == "workspace" => speed::bench_workspace(commits),
             Some((what, options)) if what == "tasks" => speed::bench_tasks(options),
             _ => speed::bench(&options),
         },

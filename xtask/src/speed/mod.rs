@@ -11,7 +11,7 @@ use anyhow::Result;
 use crate::shell::{command, finish, target_dir, workspace_root};
 
 pub(crate) use bench::run as bench;
-pub(crate) use build::run as bench_build;
+pub(crate) use build::{run as bench_build, workspace as bench_workspace};
 pub(crate) use callgrind::run as callgrind;
 
 /// Measures tasks on both stores, with `options` for the harness.
