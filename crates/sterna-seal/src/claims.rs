@@ -2,10 +2,9 @@
 
 use sterna_types::UnixMillis;
 
-use crate::blob::Spill;
 use crate::flow::Flow;
 use crate::key::KeyId;
-use crate::spill::{LoadError, Payload, Spilled};
+use crate::spill::{LoadError, Payload, Spill, Spilled};
 
 /// Claims of a token, after every check has passed.
 #[derive(Debug)]

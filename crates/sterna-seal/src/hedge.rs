@@ -16,8 +16,8 @@
 
 use zeroize::Zeroizing;
 
+use crate::binding::DIGEST_LEN;
 use crate::cipher::IV_LEN;
-use crate::digest::DIGEST_LEN;
 use crate::entropy::{Entropy, EntropyError};
 use crate::keyed::{KeyStream, SecretSum};
 

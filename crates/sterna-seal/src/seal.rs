@@ -1,22 +1,20 @@
 //! Turning state into a token.
 
 use std::fmt;
+use std::time::Duration;
 
 use base64_simd::URL_SAFE_NO_PAD;
 use sterna_types::UnixMillis;
 
-use crate::binding::Binding;
-use crate::blob::{BlobError, Spill};
+use crate::binding::{Binding, DIGEST_LEN};
 use crate::budget::{Budget, OverBudget, Part};
 use crate::cipher::{self, SingleUseKey, TAG_LEN};
-use crate::digest::DIGEST_LEN;
 use crate::entropy::{Entropy, EntropyError};
 use crate::flow::Flow;
 use crate::hedge::NONCE_LEN;
 use crate::key::KeyId;
 use crate::keyring::Keyring;
-use crate::lifetimes::Lifetimes;
-use crate::spill::{Blob, MAX_SPILL, Spilled};
+use crate::spill::{Blob, BlobError, MAX_SPILL, Spill, Spilled};
 use crate::subkeys::Subkeys;
 use crate::v1::{self, Header, Plaintext};
 
@@ -317,6 +315,42 @@ fn spell(bytes: &[u8]) -> String {
 
 /// The longest payload whose token is not refused for its length.
 const MAX_PAYLOAD: usize = 92 * 1024;
+
+/// Time that a client may take.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Lifetimes {
+    /// For one round. An hour: long enough to ask a colleague, short enough
+    /// that a token found in yesterday's log is worthless.
+    pub round: Duration,
+    /// For the whole flow. A day: a client cannot keep a flow alive for ever
+    /// by going round and round.
+    pub flow: Duration,
+}
+
+impl Lifetimes {
+    /// `round` for each round and `flow` for all of them together.
+    pub const fn new(round: Duration, flow: Duration) -> Self {
+        Self { round, flow }
+    }
+
+    pub(crate) fn round_end(&self, now: UnixMillis) -> UnixMillis {
+        now + self.round
+    }
+
+    pub(crate) fn flow_end(&self, started_at: UnixMillis) -> UnixMillis {
+        started_at + self.flow
+    }
+}
+
+impl Default for Lifetimes {
+    fn default() -> Self {
+        Self::new(
+            Duration::from_secs(60 * 60),
+            Duration::from_secs(24 * 60 * 60),
+        )
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,19 +1,20 @@
 //! Payloads too large for a token, encrypted and put elsewhere.
 
+use std::error::Error;
 use std::fmt;
 use std::ops::Deref;
+use std::pin::Pin;
 
 use ring::digest::{SHA256, digest};
-use sterna_types::{BlobId, FlowId};
+use sterna_types::{BlobId, FlowId, UnixMillis};
 use zeroize::Zeroizing;
 
-use crate::blob::{BlobError, Spill};
+use crate::binding::DIGEST_LEN;
 use crate::cipher::{self, KEY_LEN, ONLY_IV, SingleUseKey, TAG_LEN};
-use crate::digest::DIGEST_LEN;
 use crate::entropy::{Entropy, EntropyError};
 use crate::open_error::OpenError;
-use crate::padding::padded_len;
 use crate::subkeys::{Subkeys, prf};
+use crate::v1::padded_len;
 
 /// Reason why the payload of an authentic token could not be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -214,16 +215,47 @@ const SPILLED_LEN: usize = DIGEST_LEN + KEY_LEN + 4;
 /// Keeps every length in 32 bits, for every budget.
 pub(crate) const MAX_SPILL: usize = 1 << 30;
 
+/// A store for payloads that do not fit a token.
+///
+/// It is trusted with nothing: what it gets is encrypted under a key that only
+/// the token holds, and what it returns is checked against the token.
+pub trait Spill: Send + Sync {
+    /// Keeps `blob` under `id` at least until `expires_at`. Putting the same
+    /// blob twice is no error.
+    fn put(&self, id: BlobId, blob: Vec<u8>, expires_at: UnixMillis) -> BlobFuture<'_, ()>;
+
+    /// Returns the blob that was put under `id`, or `None` if it is gone. A
+    /// blob of any other length than `len` may be treated as gone.
+    fn get(&self, id: BlobId, len: usize) -> BlobFuture<'_, Option<Vec<u8>>>;
+}
+
+/// Future of a call of a blob store.
+pub type BlobFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, BlobError>> + Send + 'a>>;
+
+/// A blob store did not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+#[error("the blob store failed")]
+pub struct BlobError {
+    source: Box<dyn Error + Send + Sync>,
+}
+
+impl BlobError {
+    /// Wraps the store's own error.
+    pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self {
+            source: source.into(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::future::ready;
 
     use futures::executor::block_on;
-
-    use super::*;
     use sterna_types::UnixMillis;
 
-    use crate::blob::BlobFuture;
+    use super::*;
     use crate::entropy::ThreadEntropy;
     use crate::secret::SecretKey;
 
