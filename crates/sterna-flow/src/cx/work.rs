@@ -16,11 +16,11 @@ use super::step_error::StepErrorKind;
 use crate::answers::is_same_path;
 use crate::backends::{BackendError, BoxFuture, Claim};
 use crate::diagnostic::Diagnostic;
+use crate::engine::StepEvent;
 use crate::error::{BackendAction, Error};
 use crate::fingerprint::Fingerprint;
 use crate::journal::{Entry, Kind};
 use crate::key::Key;
-use crate::observer::StepEvent;
 use crate::shared::{StepWaker, WaiterHandle};
 
 /// What an author said about a step.

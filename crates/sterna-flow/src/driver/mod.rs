@@ -4,7 +4,6 @@ mod decide;
 mod ending;
 mod outcome;
 mod poll;
-mod remote;
 mod stability;
 mod writing;
 
@@ -13,15 +12,13 @@ use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll, Wake, Waker};
 
 use bytes::Bytes;
+use sterna_types::UnixMillis;
 
 pub use outcome::{Changes, OpenQuestion, Outcome, Suspended};
-pub use remote::Remote;
-
-use sterna_types::UnixMillis;
 
 use crate::cx::FlowCx;
 use crate::diagnostic::Diagnostic;
@@ -31,6 +28,7 @@ use crate::journal::{Asked, Journal};
 use crate::key::Key;
 use crate::run::{ExecutionMode, Run};
 use crate::shared::{Shared, State};
+
 use ending::Ending;
 use stability::Stability;
 use writing::Writing;
@@ -266,5 +264,46 @@ impl<F: Future + ?Sized> fmt::Debug for Driver<'_, F> {
             .field("at_rest", &self.at_rest)
             .field("questions", &self.reported.keys())
             .finish_non_exhaustive()
+    }
+}
+
+/// A hold on a run from elsewhere: another task may end it or send it away.
+#[derive(Clone)]
+pub struct Remote<'a>(Weak<Shared<'a>>);
+
+impl<'a> Remote<'a> {
+    pub(super) fn new(shared: &Arc<Shared<'a>>) -> Self {
+        Self(Arc::downgrade(shared))
+    }
+
+    /// Wants the flow to end: the handler may end it in its own way, else it is
+    /// dropped as soon as no step runs, and its compensations run.
+    pub fn cancel(&self) {
+        let Some(shared) = self.0.upgrade() else {
+            return;
+        };
+        let mut state = shared.lock();
+        state.cancelled = true;
+        let watchers = std::mem::take(&mut state.cancel_watchers);
+        drop(state);
+        for watcher in watchers.into_values() {
+            watcher.wake();
+        }
+        shared.root.wake_by_ref();
+    }
+
+    /// Wants the flow to go on elsewhere: at the next checkpoint, if it has got
+    /// any further by then.
+    pub fn shed(&self) {
+        if let Some(shared) = self.0.upgrade() {
+            shared.lock().shed = true;
+            shared.root.wake_by_ref();
+        }
+    }
+}
+
+impl fmt::Debug for Remote<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Remote")
     }
 }

@@ -11,7 +11,6 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod timers;
-mod undo;
 pub(crate) mod waiter;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,8 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) use handle::WaiterHandle;
 pub(crate) use root::{CountedWaker, Root, StepWaker};
 pub(crate) use schedule::{Delivery, Permission};
-pub(crate) use state::State;
-pub(crate) use undo::{Compensating, Undo};
+pub(crate) use state::{Compensating, State, Undo};
 pub use waiter::Changed;
 pub(crate) use waiter::WaiterId;
 

@@ -2,7 +2,9 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::future::Future;
 use std::panic::Location;
+use std::pin::Pin;
 
 use sterna_types::UnixMillis;
 
@@ -10,12 +12,12 @@ use super::names::Names;
 use super::root::CountedWaker;
 use super::run_journal::RunJournal;
 use super::timers::Timers;
-use super::undo::Undo;
 use super::waiter::{Stage, Waiter, WaiterId, Waiters};
 use crate::answers::GivenAnswers;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
+use crate::idempotency::IdempotencyKey;
 use crate::journal::{Entry, Journal, Kind, Limits};
 use crate::key::Key;
 use crate::key_map::KeyMap;
@@ -173,3 +175,13 @@ impl<'a> State<'a> {
             .any(|waiter| waiter.stage == Stage::Open)
     }
 }
+
+/// A compensation that waits for the flow to fail.
+pub(crate) struct Undo<'a> {
+    pub(crate) key: Key,
+    pub(crate) run: Compensation<'a>,
+}
+
+pub(crate) type Compensation<'a> = Box<dyn FnOnce(IdempotencyKey) -> Compensating<'a> + Send + 'a>;
+
+pub(crate) type Compensating<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
