@@ -44,7 +44,6 @@
 //! may be repeated: a claim bears a fence or a claimant, and what is written
 //! twice is written once.
 
-mod blobs;
 mod call;
 mod config;
 mod error;

@@ -9,11 +9,11 @@ use sterna_store::{
 };
 
 use crate::PostgresStore;
-use crate::rows::answer::Tell;
 use crate::rows::claim::Renew;
 use crate::rows::commit::{Append, Passivate};
 use crate::rows::damage::Damage;
 use crate::rows::end::{Cancel, Finish};
+use crate::rows::inbox::Tell;
 use crate::rows::read::{List, Read};
 
 impl Tasks for PostgresStore {

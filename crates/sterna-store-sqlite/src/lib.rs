@@ -41,9 +41,7 @@
 //! SQLite is built in. A program can link it only once, so this crate takes any
 //! `rusqlite` from 0.37 to 0.39, which link the same library as `sqlx` 0.9.
 
-mod blobs;
 mod clock;
-mod config;
 mod error;
 mod ledger;
 mod open;
@@ -53,5 +51,4 @@ mod store;
 mod tasks;
 mod thread;
 
-pub use config::Config;
-pub use store::SqliteStore;
+pub use store::{Config, SqliteStore};

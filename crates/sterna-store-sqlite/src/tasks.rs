@@ -44,7 +44,7 @@ impl Tasks for SqliteStore {
             let answered = self
                 .write
                 .call(Durability::Machine, move |connection, now| {
-                    rows::answer::answer(connection, caller, task, &answers, now)
+                    rows::inbox::take_answers(connection, caller, task, &answers, now)
                 });
             let answered = answered.await?;
             if answered.is_some_and(|answered| answered.accepted > 0) {

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use sterna_store::{BlobId, Error, ErrorKind, UnixMillis};
 use tokio_postgres::Row;
 
-use super::answer::notify;
 use super::codec::{bytes, count};
+use super::inbox::notify;
 use super::{Operation, now};
 use crate::error::Failure;
 use crate::listen::Hint;

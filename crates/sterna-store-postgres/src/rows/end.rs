@@ -2,10 +2,10 @@
 
 use sterna_store::{Event, Lease, Outcome, Owner, Status, Sweep, Swept, TaskId, UnixMillis};
 
-use super::answer::notify;
 use super::codec::count;
 use super::damage::Damage;
 use super::head::{Head, lock};
+use super::inbox::notify;
 use super::{Operation, now};
 use crate::error::{Failure, gone};
 use crate::session::Session;

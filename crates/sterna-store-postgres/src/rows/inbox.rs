@@ -1,15 +1,16 @@
-//! A client answers.
+//! The questions of a task and their answers.
 
-use sterna_store::{Answer, Answered, Owner, TaskId};
+use sterna_store::{Answer, Answered, Asked, Error, Owner, Question, TaskId};
+use tokio_postgres::Row;
 
-use super::codec::count;
+use super::Operation;
+use super::codec::{array, bytes, count, name, phase};
 use super::head::{Head, lock};
-use super::{Operation, inbox};
 use crate::error::Failure;
 use crate::session::Session;
 use crate::statement::Statement;
 
-/// Answers questions of a task, and tells everybody who listens.
+/// Answers questions of a task, and notifies the listeners.
 pub(crate) struct Tell {
     pub(crate) caller: Owner,
     pub(crate) task: TaskId,
@@ -22,13 +23,13 @@ impl Operation for Tell {
 
     async fn run(&self, session: &Session<'_>) -> Result<Option<Answered>, Failure> {
         let rows = session
-            .begin([lock(&self.task), inbox::select_asked(&self.task)])
+            .begin([lock(&self.task), select_asked(&self.task)])
             .await?;
         let head = Head::first(&rows[0])?;
         let Some(mut head) = head.filter(|head| head.principal == self.caller) else {
             return Ok(None);
         };
-        let asked: Result<Vec<_>, _> = rows[1].iter().map(inbox::asked).collect();
+        let asked: Result<Vec<_>, _> = rows[1].iter().map(asked).collect();
         let accepted = head.control.answer(&asked?, &self.answers, head.now);
         if accepted.is_empty() {
             return Ok(Some(Answered::new(0, head.control.status)));
@@ -69,4 +70,52 @@ pub(super) fn notify<'a>(channel: &'a str, id: &'a str) -> Statement<'a> {
     Statement::new("SELECT pg_notify($1, $2)::text")
         .with(channel)
         .with(id)
+}
+
+/// Every question the task ever asked, in that order.
+pub(super) fn select_asked(id: &TaskId) -> Statement<'_> {
+    Statement::new(
+        "SELECT key, fingerprint, phase FROM @question WHERE task = $1 ORDER BY position",
+    )
+    .with(id.as_bytes().as_slice())
+}
+
+pub(super) fn asked(row: &Row) -> Result<Asked, Error> {
+    let fingerprint = array(row, "fingerprint")?;
+    Ok(Asked::new(
+        name(row, "key")?,
+        fingerprint,
+        phase(row, "phase")?,
+    ))
+}
+
+/// The questions in `rows`.
+pub(super) fn open(rows: &[Row]) -> Result<Vec<Question>, Error> {
+    rows.iter()
+        .map(|row| {
+            let fingerprint = array(row, "fingerprint")?;
+            Ok(Question::new(
+                name(row, "key")?,
+                fingerprint,
+                bytes(row, "request")?,
+            ))
+        })
+        .collect()
+}
+
+/// The answers that no worker has taken, in the order they came.
+pub(super) fn select_unread(id: &TaskId) -> Statement<'_> {
+    Statement::new(
+        "SELECT key, response FROM @question
+         WHERE task = $1 AND phase = 'answered' ORDER BY heard",
+    )
+    .with(id.as_bytes().as_slice())
+}
+
+pub(super) fn unread(rows: &[Row]) -> Result<Vec<Answer>, Error> {
+    rows.iter().map(answer).collect()
+}
+
+pub(super) fn answer(row: &Row) -> Result<Answer, Error> {
+    Ok(Answer::new(name(row, "key")?, bytes(row, "response")?))
 }

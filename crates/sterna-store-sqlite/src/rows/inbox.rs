@@ -1,9 +1,11 @@
 //! The questions of a task and their answers.
 
 use rusqlite::{Connection, Row};
-use sterna_store::{Answer, Asked, Error, Question, TaskId, TaskUpdate};
+use sterna_store::{
+    Answer, Answered, Asked, Error, Owner, Question, TaskId, TaskUpdate, UnixMillis,
+};
 
-use super::codec::{array, bytes, name, phase};
+use super::codec::{array, bytes, count, name, phase};
 use super::head::Head;
 use crate::error::explain;
 
@@ -66,4 +68,38 @@ pub(super) fn select<T>(
         found.push(read(row)?);
     }
     Ok(found)
+}
+
+/// Writes the answers that count, in the order they came.
+pub(crate) fn take_answers(
+    connection: &Connection,
+    caller: Owner,
+    id: TaskId,
+    answers: &[Answer],
+    now: UnixMillis,
+) -> Result<Option<Answered>, Error> {
+    let Some(mut head) = Head::of(connection, caller, id)? else {
+        return Ok(None);
+    };
+    let asked = asked(connection, id)?;
+    let accepted = head.control.answer(&asked, answers, now);
+    if !accepted.is_empty() {
+        let mut statement = connection
+            .prepare_cached(
+                "UPDATE sterna_question SET phase = 'answered', response = ?3, heard = ?4
+                 WHERE task = ?1 AND key = ?2",
+            )
+            .map_err(explain)?;
+        for answer in &accepted {
+            head.heard = head.heard.saturating_add(1);
+            let (key, response) = (answer.key.as_str(), &answer.response[..]);
+            statement
+                .execute((id.as_bytes(), key, response, head.heard))
+                .map_err(explain)?;
+        }
+        head.updated_at = now;
+        head.save(connection)?;
+    }
+    let accepted = count(accepted.len());
+    Ok(Some(Answered::new(accepted, head.control.status)))
 }

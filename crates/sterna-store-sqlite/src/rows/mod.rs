@@ -3,9 +3,7 @@
 
 mod codec;
 mod head;
-mod inbox;
 
-pub(crate) mod answer;
 pub(crate) mod blob;
 pub(crate) mod claim;
 pub(crate) mod commit;
@@ -13,5 +11,6 @@ pub(crate) mod create;
 pub(crate) mod damage;
 pub(crate) mod effect;
 pub(crate) mod end;
+pub(crate) mod inbox;
 pub(crate) mod read;
 pub(crate) mod round;

@@ -33,7 +33,6 @@
 //! [`Faulty`] is a store with a known fault, for tests that must notice it.
 
 mod access;
-mod agreement;
 mod blob_cases;
 mod case;
 mod claims;
@@ -51,16 +50,14 @@ mod passivation;
 mod questions;
 mod rng;
 mod rounds;
-mod subject;
 mod values;
 
 use std::sync::Arc;
 
 use crate::{Blobs, BoxFuture, Error, Ledger, Store, Tasks};
-pub use case::{Broken, Report};
+pub use case::{Broken, Report, Subject};
 use case::{Case, check};
 pub use faulty::{Fault, Faulty};
-pub use subject::Subject;
 
 /// Checks everything about a store. `fresh` makes an empty one for each case.
 pub async fn store(
@@ -69,7 +66,7 @@ pub async fn store(
     let mut report = tasks(|| narrow(fresh(), |store| store)).await;
     report.merge(ledger(|| narrow(fresh(), |store| store)).await);
     report.merge(blobs(|| narrow(fresh(), |store| store)).await);
-    report.merge(check(&agreement::cases(), fresh).await);
+    report.merge(check(&history::cases(), fresh).await);
     report
 }
 

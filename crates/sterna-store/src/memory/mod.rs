@@ -1,7 +1,6 @@
 //! A store in memory: for tests, and for a single process whose tasks may die
 //! with it.
 
-mod blobs;
 mod ledger;
 mod row;
 mod state;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::blobs::Blob;
+use super::ledger::Blob;
 use super::row::Row;
 use super::usage::{MemoryLimits, Usage};
 use crate::machine::{EffectRecord, RoundRecord};
