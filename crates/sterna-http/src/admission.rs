@@ -15,7 +15,7 @@ use super::refusal::Refusal;
 use super::shares::{ShareTaken, Shares};
 use super::slots::{Slot, Slots};
 use crate::auth::{AuthOutcome, Caller, Denied, Gate, Scopes, challenge};
-use crate::deadline::with_deadline;
+use crate::guard::with_deadline;
 
 #[derive(Debug)]
 pub(super) struct AdmissionPolicy {

@@ -10,7 +10,7 @@ use http::header::EXPECT;
 use http::request::Parts;
 use http_body::Body;
 
-use crate::deadline::with_deadline;
+use crate::guard::with_deadline;
 
 /// Effect of an unread request body on its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

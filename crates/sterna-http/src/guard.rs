@@ -1,8 +1,9 @@
-//! A deadline that costs nothing unless it is needed.
+//! Guards around a call: its deadline, and its panics.
 //!
-//! `tokio::time::timeout_at` makes its timer first. A request has three
+//! A deadline costs nothing unless it is needed. `tokio::time::timeout_at` makes its timer first. A request has three
 //! deadlines, of which most calls need none: some 250 instructions each.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -58,6 +59,42 @@ impl<F: Future> Future for WithDeadline<F> {
         match timer.is_some_and(|timer| timer.poll(cx).is_ready()) {
             true => Poll::Ready(Err(DeadlinePassed)),
             false => Poll::Pending,
+        }
+    }
+}
+
+pin_project! {
+    /// Future of [`catch_panic`].
+    #[derive(Debug)]
+    pub struct CatchPanic<F> {
+        #[pin]
+        call: F,
+    }
+}
+
+/// The call panicked. The panic hook has said where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Panicked;
+
+/// Runs `call` and turns its panic into an error.
+///
+/// # Cancel safety
+///
+/// That of `call`.
+pub fn catch_panic<F: Future>(call: F) -> CatchPanic<F> {
+    CatchPanic { call }
+}
+
+impl<F: Future> Future for CatchPanic<F> {
+    type Output = Result<F::Output, Panicked>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let call = self.project().call;
+        // A call that panicked is never polled again, so its half-finished state is not seen.
+        match catch_unwind(AssertUnwindSafe(|| call.poll(cx))) {
+            Ok(polled) => polled.map(Ok),
+            Err(_) => Poll::Ready(Err(Panicked)),
         }
     }
 }

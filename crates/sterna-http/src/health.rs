@@ -13,7 +13,7 @@ use super::body::ResponseBody;
 use super::clock;
 use super::metrics::Registry;
 use super::reply;
-use crate::deadline::with_deadline;
+use crate::guard::with_deadline;
 
 /// Something that must be in order before the server can do its work: keys, a
 /// store. Asked by `/readyz`, never by `/livez`, because an outage elsewhere

@@ -12,9 +12,9 @@ use http_body::Body;
 use tower_service::Service;
 
 use super::body::ResponseBody;
+use super::config::ConfigError;
 use super::config::HttpConfig;
 use super::endpoint::Endpoint;
-use super::error::ConfigError;
 use super::health::Probes;
 use super::pipeline::{ConnectionInfo, Shared};
 use super::shutdown::Shutdown;

@@ -15,13 +15,12 @@ use super::access::{self, Access};
 use super::admission::{Admission, AdmissionPolicy};
 use super::body::{Held, Kind, ResponseBody};
 use super::budget::Budget;
-use super::catch_panic::catch_panic;
 use super::clock::{self, Clock};
-use super::config::{HttpConfig, LONGEST};
+use super::config::{ConfigError, HttpConfig, LONGEST};
 use super::connections::Admitted;
 use super::discard::Leftover;
 use super::endpoint::{Endpoint, Inbound, Transport};
-use super::error::ConfigError;
+use super::guard::catch_panic;
 use super::health::{self, Probes};
 use super::http_metrics::HttpMetrics;
 use super::monitor::ConnectionMonitor;
@@ -32,7 +31,7 @@ use super::shutdown::Shutdown;
 use super::slots::Slot;
 use super::unread::Readers;
 use crate::auth::Gate;
-use crate::deadline::with_deadline;
+use crate::guard::with_deadline;
 
 pub(super) struct Shared<E> {
     endpoint: E,

@@ -10,7 +10,7 @@ use http_body::Body;
 
 use super::budget::{Budget, Part, Reservation};
 use super::refusal::Refusal;
-use crate::deadline::with_deadline;
+use crate::guard::with_deadline;
 
 /// A request body, and the room it takes.
 pub(super) struct Read {

@@ -9,10 +9,10 @@ use std::time::Duration;
 use tokio::net::{TcpSocket, TcpStream};
 
 use super::clock;
+use super::config::ServeError;
 use super::connection::serve_connection;
 use super::connections::{Admitted, Connections};
 use super::endpoint::Endpoint;
-use super::error::ServeError;
 use super::http_server::HttpServer;
 use super::monitor::ConnectionMonitor;
 use super::pipeline::ConnectionInfo;

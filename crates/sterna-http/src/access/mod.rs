@@ -22,8 +22,8 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use super::body::ResponseBody;
+use super::config::ConfigError;
 use super::config::HttpConfig;
-use super::error::ConfigError;
 use super::refusal::Refusal;
 use authority::Authority;
 

@@ -1,9 +1,11 @@
-//! The bearer token of a request.
+//! The bearer token of a request, and the challenge to a caller without one.
 
-use http::HeaderMap;
+use std::fmt::Write;
+
 use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue};
 
-use super::Denied;
+use super::{Denied, Scopes};
 
 /// The token in the `Authorization` header.
 ///
@@ -43,9 +45,48 @@ fn is_token68(token: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte))
 }
 
+/// The challenge that goes with `denied`, or none when it is no matter of
+/// credentials.
+///
+/// `scopes` are those the request at hand needs; `metadata` is the address of
+/// the resource's metadata document.
+pub(crate) fn challenge(
+    denied: &Denied,
+    scopes: &Scopes,
+    metadata: Option<&str>,
+) -> Option<HeaderValue> {
+    let (error, scopes) = match denied {
+        Denied::Unavailable => return None,
+        // RFC 6750, section 3.1: no error code for a request without credentials.
+        Denied::NoToken => (None, scopes),
+        Denied::InvalidRequest => (Some("invalid_request"), scopes),
+        Denied::InvalidToken(_) => (Some("invalid_token"), scopes),
+        Denied::InsufficientScope(needed) => (Some("insufficient_scope"), needed),
+    };
+    let mut text = String::from("Bearer");
+    let mut separator = " ";
+    let mut parameter = |name: &str, value: &str| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{separator}{name}=\"{value}\"");
+        separator = ", ";
+    };
+    if let Some(error) = error {
+        parameter("error", error);
+    }
+    if !scopes.is_empty() {
+        parameter("scope", &scopes.to_string());
+    }
+    if let Some(metadata) = metadata {
+        parameter("resource_metadata", metadata);
+    }
+    let value = HeaderValue::from_str(&text);
+    Some(value.expect("scopes and URIs hold printable ASCII only"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::TokenFault;
 
     fn check(values: &[&str], expected: Result<&str, Denied>) {
         let headers: HeaderMap = values
@@ -68,5 +109,50 @@ mod tests {
         check(&["Bearer a,b"], Err(Denied::InvalidRequest));
         check(&["Bearer ="], Err(Denied::InvalidRequest));
         check(&["Bearer abc", "Bearer abc"], Err(Denied::InvalidRequest));
+    }
+
+    fn check_challenge(
+        denied: Denied,
+        scopes: &str,
+        metadata: Option<&str>,
+        expected: Option<&str>,
+    ) {
+        let value = challenge(&denied, &Scopes::parse(scopes), metadata);
+        let text = value.as_ref().map(|value| value.to_str().unwrap());
+        assert_eq!(text, expected, "{denied:?}");
+    }
+
+    #[test]
+    fn every_refusal_says_what_a_client_can_act_on() {
+        let at = Some("https://a.example/.well-known/oauth-protected-resource/mcp");
+        check_challenge(Denied::NoToken, "", None, Some("Bearer"));
+        check_challenge(
+            Denied::NoToken,
+            "mcp files:read",
+            at,
+            Some(
+                "Bearer scope=\"files:read mcp\", \
+             resource_metadata=\"https://a.example/.well-known/oauth-protected-resource/mcp\"",
+            ),
+        );
+        check_challenge(
+            Denied::InvalidToken(TokenFault::Expired),
+            "mcp",
+            None,
+            Some("Bearer error=\"invalid_token\", scope=\"mcp\""),
+        );
+        check_challenge(
+            Denied::InvalidRequest,
+            "",
+            None,
+            Some("Bearer error=\"invalid_request\""),
+        );
+        check_challenge(
+            Denied::InsufficientScope(Scopes::parse("deploy mcp")),
+            "ignored",
+            None,
+            Some("Bearer error=\"insufficient_scope\", scope=\"deploy mcp\""),
+        );
+        check_challenge(Denied::Unavailable, "mcp", at, None);
     }
 }

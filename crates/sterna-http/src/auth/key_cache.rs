@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use super::jwks::KeySet;
 use super::source::{JwksSource, Loading, MAX_DOCUMENT, SourceError};
-use crate::catch_panic::{Panicked, catch_panic};
 use crate::clock;
-use crate::deadline::with_deadline;
+use crate::guard::with_deadline;
+use crate::guard::{Panicked, catch_panic};
 
 /// Lifetimes of fetched keys and limits on fetching them.
 #[derive(Clone, Debug)]

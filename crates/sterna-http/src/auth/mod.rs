@@ -9,7 +9,6 @@
 mod authenticator;
 mod bearer;
 mod caller;
-mod challenge;
 mod claims;
 mod gate;
 mod jwks;
@@ -23,8 +22,8 @@ mod static_tokens;
 
 pub use authenticator::{AuthOutcome, Authenticator, Denied, TokenFault};
 pub use bearer::bearer;
+pub(crate) use bearer::challenge;
 pub use caller::Caller;
-pub(crate) use challenge::challenge;
 pub use gate::{AuthConfigError, Gate};
 pub use jws::Algorithm;
 pub use key_cache::KeyCacheConfig;
