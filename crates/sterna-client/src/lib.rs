@@ -65,7 +65,6 @@ mod config;
 mod notifications;
 mod schema;
 
-mod backoff;
 mod error;
 
 mod answers;

@@ -6,7 +6,6 @@ mod form;
 mod preset;
 mod prompt;
 mod sample;
-mod unanswered;
 mod value;
 mod visit;
 
@@ -23,13 +22,11 @@ use tokio::sync::{Mutex, Notify};
 use crate::args::AnswerArgs;
 use crate::config::Settings;
 use crate::exit::Failure;
-use crate::interrupt;
 use crate::screen::Screen;
-use crate::suggest;
 use crate::text::{Text, excerpt, one_line};
+use crate::{interrupt, suggest};
 
 use preset::PresetAnswers;
-use unanswered::UnansweredQuestions;
 
 /// The answerer of one command, shared by all questions: a person is asked one
 /// question at a time.
@@ -306,4 +303,37 @@ fn root(folder: &Path) -> Result<Root, Failure> {
         }
     }
     Ok(Root::new(uri))
+}
+
+/// Questions of a task that stay open because there is no answer.
+///
+/// A call that asks in its middle needs an answer of some kind; a task can wait.
+#[derive(Debug, Default)]
+pub(super) struct UnansweredQuestions {
+    task: Option<String>,
+    open: InputRequests,
+    told: Arc<Notify>,
+}
+
+impl UnansweredQuestions {
+    /// Lets what `task` asks stay open; tells when something does.
+    pub(super) fn allow(&mut self, task: &str) -> Arc<Notify> {
+        self.task = Some(task.to_owned());
+        Arc::clone(&self.told)
+    }
+
+    /// Leaves a question open, if it may be.
+    pub(super) fn add(&mut self, asker: Asker<'_>, request: &InputRequest) -> bool {
+        let may = self.task.as_deref() == Some(asker.about);
+        if may {
+            self.open.insert(asker.key, request.clone());
+            self.told.notify_one();
+        }
+        may
+    }
+
+    /// Takes the questions that were left open.
+    pub(super) fn take(&mut self) -> InputRequests {
+        std::mem::take(&mut self.open)
+    }
 }

@@ -1,11 +1,10 @@
 //! Handlers for a server's questions, and checks of their answers.
 
-mod admit;
 mod check;
-mod rate_limit;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use sterna_protocol::capabilities::{
@@ -18,10 +17,9 @@ use sterna_protocol::input::{InputRequest, InputResponse};
 use sterna_protocol::json::JsonObject;
 use sterna_protocol::roots::{ListRootsResult, Root};
 use sterna_protocol::sampling::{CreateMessageRequestParams, CreateMessageResult};
+use tokio::time::Instant;
 
-pub(crate) use admit::admit;
-pub(crate) use check::check;
-pub(crate) use rate_limit::RateLimit;
+pub(crate) use check::{admit, check};
 
 use crate::error::{BoxError, Error, Fault};
 
@@ -116,7 +114,7 @@ impl Answers {
     ) -> Result<InputResponse, Error> {
         let request = question.params.clone();
         let key = question.key.clone();
-        admit::legible(&key, &request)?;
+        check::legible(&key, &request)?;
         let response = self.ask(question).await?;
         check(&key, &request, response)
     }
@@ -185,5 +183,58 @@ impl fmt::Debug for Answers {
             .field("sample", &self.sample.is_some())
             .field("roots", &self.roots.is_some())
             .finish_non_exhaustive()
+    }
+}
+
+/// Lets so many through in a minute; the others wait for their turn.
+#[derive(Debug)]
+pub(crate) struct RateLimit {
+    per_minute: u32,
+    /// When as many as may come at once will have been paid for.
+    paid: Mutex<Option<Instant>>,
+}
+
+impl RateLimit {
+    pub(crate) fn new(per_minute: u32) -> Self {
+        Self {
+            per_minute: per_minute.max(1),
+            paid: Mutex::new(None),
+        }
+    }
+
+    /// Waits until it is one's turn.
+    pub(crate) async fn acquire(&self) {
+        let wait = self.enter(Instant::now());
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Takes a place, and says how long it is until its turn.
+    fn enter(&self, now: Instant) -> Duration {
+        let mut paid = self.paid.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = paid.map_or(now, |until| until.max(now)) + MINUTE / self.per_minute;
+        *paid = Some(until);
+        until.duration_since(now).saturating_sub(MINUTE)
+    }
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_a_burst_one_at_a_time_passes() {
+        let limit = RateLimit::new(3);
+        let start = Instant::now();
+        let mut waits = |after| {
+            let wait = limit.enter(start + Duration::from_secs(after));
+            wait.as_secs()
+        };
+        assert_eq!([0; 5].map(&mut waits), [0, 0, 0, 20, 40]);
+        assert_eq!(waits(40), 20, "what was not used up is not lost");
+        assert_eq!([1000; 4].map(waits), [0, 0, 0, 20]);
     }
 }

@@ -10,7 +10,7 @@ use sterna_protocol::subscription::{
 };
 use sterna_protocol::tasks;
 
-use crate::backoff::Backoff;
+use crate::config::Backoff;
 use crate::core::Core;
 use crate::error::{Error, Fault};
 use crate::notifications::Change;

@@ -8,7 +8,7 @@ use sterna_protocol::jsonrpc::Message;
 use tokio::sync::oneshot;
 
 use super::server_requests::ServerRequests;
-use crate::backoff::Backoff;
+use crate::config::Backoff;
 use crate::config::Config;
 use crate::error::ErrorKind;
 use crate::notifications::Change;

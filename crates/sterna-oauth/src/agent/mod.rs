@@ -2,7 +2,6 @@
 
 mod headless;
 mod loopback;
-mod request_line;
 
 pub use headless::Headless;
 pub use loopback::Loopback;

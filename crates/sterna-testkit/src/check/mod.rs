@@ -1,15 +1,16 @@
 //! Checks that every flow must pass.
 
 mod crash;
-mod double_run;
 mod every_way;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::end::RunResult;
 use crate::failure::Failure;
 use crate::flow::{ExecutionMode, Flow};
 use crate::play;
+use crate::play::{Plan, rounds};
 use crate::run::Run;
 
 impl Flow {
@@ -85,7 +86,7 @@ pub(crate) async fn all(flow: &Flow) -> Result<Checked, Failure> {
         checked.crashes = crash::of_workers(flow, &run).await?;
         return Ok(checked);
     }
-    let (replays, run) = double_run::check(flow).await?;
+    let (replays, run) = replay_rounds(flow).await?;
     checked.replays = replays;
     checked.crashes = crash::of_replicas(flow, &run).await?;
     checked.sheds = every_way::shed(flow, &run).await?;
@@ -118,4 +119,21 @@ fn difference(before: &Run, after: &Run) -> (Vec<String>, Vec<String>) {
         some.map(|(effect, _)| (*effect).to_owned()).collect()
     };
     (some(|count| count > 0), some(|count| count < 0))
+}
+
+/// Replays one round after the other. Returns how many, and the run in which
+/// there was none left to replay.
+async fn replay_rounds(flow: &Flow) -> Result<(u32, Run), Failure> {
+    let mut replays = 0;
+    loop {
+        let plan = Plan {
+            replay: Some(replays + 1),
+            ..Plan::default()
+        };
+        let run = rounds::play(flow, plan).await?;
+        if run.end != RunResult::Gone {
+            return Ok((replays, run));
+        }
+        replays += 1;
+    }
 }
