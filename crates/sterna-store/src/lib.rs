@@ -65,6 +65,7 @@
 mod backoff;
 mod error;
 mod id;
+mod intercept;
 mod lease;
 mod ledger;
 mod list;
@@ -84,6 +85,7 @@ pub mod machine;
 pub use backoff::Backoff;
 pub use error::{BoxFuture, Error, ErrorKind};
 pub use id::{Claimant, Owner, ParseIdError, TaskId};
+pub use intercept::Intercept;
 pub use lease::{
     Claim, Claimed, Commit, Fence, Lease, Passivated, Passivation, Targets, TaskUpdate,
 };

@@ -10,10 +10,9 @@ use bytes::Bytes;
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::{
-    Answer, Answered, BlobId, Blobs, BoxFuture, Claim, Claimant, Claimed, Commit, Effect,
-    EffectClaim, Error, ErrorKind, Lease, Ledger, Listing, NewTask, OnceClaim, Outcome, Owner,
-    Page, Passivated, Passivation, Round, RoundClaim, RoundEntry, Status, Store, Summary, Sweep,
-    Swept, Task, TaskId, TaskUpdate, Tasks, Wakeups,
+    Answer, Answered, BlobId, BoxFuture, Claim, Claimant, Claimed, Commit, Effect, EffectClaim,
+    Error, ErrorKind, Intercept, Lease, Listing, OnceClaim, Outcome, Owner, Page, Passivated,
+    Passivation, Round, RoundClaim, RoundEntry, Status, Store, Task, TaskId, TaskUpdate,
 };
 
 /// A rule that a store does not keep.
@@ -150,11 +149,10 @@ impl Faulty {
     }
 }
 
-impl Tasks for Faulty {
-    fn create(&self, task: NewTask) -> BoxFuture<'_, Result<Summary, Error>> {
-        self.store.create(task)
+impl Intercept for Faulty {
+    fn inner(&self) -> &dyn Store {
+        &*self.store
     }
-
     fn read(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>> {
         Box::pin(async move {
             let mut found = self.store.read(self.taken_for(caller), task).await?;
@@ -197,10 +195,6 @@ impl Tasks for Faulty {
             }
         }
         self.store.answer(caller, task, answers)
-    }
-
-    fn cancel(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Status>, Error>> {
-        self.store.cancel(caller, task)
     }
 
     fn claim(&self, mut claim: Claim) -> BoxFuture<'_, Result<Vec<Claimed>, Error>> {
@@ -276,16 +270,6 @@ impl Tasks for Faulty {
         })
     }
 
-    fn sweep_tasks(&self, sweep: Sweep) -> BoxFuture<'_, Result<Swept, Error>> {
-        self.store.sweep_tasks(sweep)
-    }
-
-    fn wakeups(&self) -> Wakeups {
-        self.store.wakeups()
-    }
-}
-
-impl Ledger for Faulty {
     fn claim_once(
         &self,
         effect: Effect,
@@ -341,21 +325,6 @@ impl Ledger for Faulty {
         })
     }
 
-    fn complete_round(
-        &self,
-        round: Round,
-        claimant: Claimant,
-        response: Bytes,
-    ) -> BoxFuture<'_, Result<(), Error>> {
-        self.store.complete_round(round, claimant, response)
-    }
-
-    fn sweep_ledger(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>> {
-        self.store.sweep_ledger(limit)
-    }
-}
-
-impl Blobs for Faulty {
     fn put_blob(
         &self,
         id: BlobId,
@@ -372,14 +341,6 @@ impl Blobs for Faulty {
         ttl: Duration,
     ) -> BoxFuture<'_, Result<(), Error>> {
         self.store.post_blob(id, value, self.kept_for(ttl))
-    }
-
-    fn blob(&self, id: BlobId) -> BoxFuture<'_, Result<Option<Bytes>, Error>> {
-        self.store.blob(id)
-    }
-
-    fn sweep_blobs(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>> {
-        self.store.sweep_blobs(limit)
     }
 }
 
