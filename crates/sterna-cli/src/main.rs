@@ -12,7 +12,6 @@ mod text;
 mod screen;
 
 mod arguments;
-mod generate;
 mod interrupt;
 mod private_file;
 mod progress;
@@ -41,7 +40,8 @@ mod token;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
+use clap_complete::Shell;
 
 use args::{Cli, Command};
 use exit::{Exit, Failure};
@@ -63,7 +63,7 @@ fn run(command: Command, screen: Screen) -> Result<Exit, Failure> {
     match command {
         Command::Call(args) => session::block_on(client::call(*args, screen)),
         Command::Complete(args) => session::block_on(client::complete(*args, screen)),
-        Command::Completions { shell } => generate::completions(shell, screen),
+        Command::Completions { shell } => completions(shell, screen),
         Command::Demo(args) => session::block_on(demo::run(args, screen)),
         Command::DemoReplica(args) => session::block_on(demo::replica(args)),
         Command::Discover(args) => session::block_on(client::discover(*args, screen)),
@@ -71,11 +71,39 @@ fn run(command: Command, screen: Screen) -> Result<Exit, Failure> {
         Command::Keys(command) => keys::run(command, screen),
         Command::List(args) => session::block_on(client::list(*args, screen)),
         Command::Listen(args) => session::block_on(client::listen(*args, screen)),
-        Command::Man => generate::man(screen),
+        Command::Man => man(screen),
         Command::Prompt(args) => session::block_on(client::prompt(*args, screen)),
         Command::Read(args) => session::block_on(client::read(*args, screen)),
         Command::Resume(args) => session::block_on(client::resume(*args, screen)),
         Command::Task(command) => session::block_on(client::task(command, screen)),
         Command::Token(command) => token::run(command, screen),
     }
+}
+
+/// Prints the completions of a shell, made from the command line itself.
+fn completions(shell: Shell, screen: Screen) -> Result<Exit, Failure> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "sterna", &mut text);
+    let text = String::from_utf8(text)?;
+    let json = serde_json::json!({"shell": shell.to_string(), "script": text});
+    screen.result(&json, &text)?;
+    Ok(Exit::Done)
+}
+
+/// Prints the manual page, made from the command line itself.
+fn man(screen: Screen) -> Result<Exit, Failure> {
+    let mut text = Vec::new();
+    let mut command = Cli::command();
+    command.build();
+    clap_mangen::Man::new(command.clone()).render(&mut text)?;
+    for subcommand in command.get_subcommands() {
+        if !subcommand.is_hide_set() && subcommand.get_name() != "help" {
+            let title = format!("sterna-{}", subcommand.get_name());
+            let page = clap_mangen::Man::new(subcommand.clone()).title(title);
+            page.render(&mut text)?;
+        }
+    }
+    let text = String::from_utf8(text)?;
+    screen.result(&serde_json::json!({"page": text}), &text)?;
+    Ok(Exit::Done)
 }

@@ -6,10 +6,10 @@ use sterna_types::{Principal, UnixMillis};
 
 use crate::binding::{Binding, BindingSeal, Realm, Target, digest_of, first};
 use crate::cipher::{self, SingleUseKey};
-use crate::claims::Content;
 use crate::flow::Flow;
 use crate::key::KeyId;
 use crate::keyring::{CLOCK_SKEW, Keyring};
+use crate::open::Content;
 use crate::open::decode_token;
 use crate::open_error::OpenError;
 use crate::spill::{Payload, Spilled};

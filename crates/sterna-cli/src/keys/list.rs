@@ -1,3 +1,5 @@
+//! `sterna keys list` and `sterna keys check`.
+
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -9,7 +11,7 @@ use crate::screen::Screen;
 use crate::table::Table;
 use crate::text::Text;
 
-pub(super) fn run(path: &Path, now: UnixMillis, screen: Screen) -> Result<Exit, Failure> {
+pub(super) fn list(path: &Path, now: UnixMillis, screen: Screen) -> Result<Exit, Failure> {
     let ring = file::read(path)?;
     screen.result(&json!({"keys": as_json(&ring, now)}), as_table(&ring, now))?;
     Ok(Exit::Done)
@@ -59,4 +61,51 @@ fn does(ring: &Keyring, key: &Key, now: UnixMillis) -> &'static str {
         (false, true) => "retired",
         (false, false) => "opens",
     }
+}
+
+pub(super) fn check(path: &Path, at: UnixMillis, screen: Screen) -> Result<Exit, Failure> {
+    let ring = file::read(path)?;
+    let problems = problems(path, &ring, at);
+    let json = json!({
+        "file": path,
+        "at": at.to_string(),
+        "ok": problems.is_empty(),
+        "problems": problems,
+        "keys": as_json(&ring, at),
+    });
+    let mut text = as_table(&ring, at) + "\n";
+    for problem in &problems {
+        text += Text::bad("problem") + format!(": {problem}\n");
+    }
+    if problems.is_empty() {
+        text += Text::good("ok") + format!(": servers can use {} at {at}.\n", path.display());
+    }
+    screen.result(&json, text)?;
+    Ok(match problems.is_empty() {
+        true => Exit::Done,
+        false => Exit::Failed,
+    })
+}
+
+/// Problems of a key file: errors that stop a server, and permissions.
+fn problems(path: &Path, ring: &Keyring, at: UnixMillis) -> Vec<String> {
+    let mut problems = Vec::new();
+    match ring.minting_key(at) {
+        None => problems.push("no key seals then: servers would refuse to start".to_owned()),
+        Some(key) => {
+            let has_successor = ring
+                .keys()
+                .any(|other| other.activate_at() > key.activate_at());
+            if let Some(end) = key.retire_at().filter(|_| !has_successor) {
+                problems.push(format!(
+                    "key {} seals until {end} and no other takes over: run `sterna keys rotate`",
+                    key.id()
+                ));
+            }
+        }
+    }
+    if file::is_open_to_others(path) {
+        problems.push("others than its owner can read the file: run `chmod 600` on it".to_owned());
+    }
+    problems
 }

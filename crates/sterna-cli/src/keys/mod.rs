@@ -1,6 +1,5 @@
 //! `sterna keys`: the file that every replica shares.
 
-mod check;
 pub(crate) mod file;
 mod list;
 mod rotate;
@@ -19,7 +18,7 @@ pub(crate) fn run(command: KeysCommand, screen: Screen) -> Result<Exit, Failure>
     let now = environment::now();
     match command {
         KeysCommand::New { file, comment } => create(&file, comment, screen),
-        KeysCommand::List { file } => list::run(&file, now, screen),
+        KeysCommand::List { file } => list::list(&file, now, screen),
         KeysCommand::Rotate {
             file,
             rollout,
@@ -34,7 +33,7 @@ pub(crate) fn run(command: KeysCommand, screen: Screen) -> Result<Exit, Failure>
             };
             rotate::run(&file, plan, dry_run, now, screen)
         }
-        KeysCommand::Check { file, at } => check::run(&file, at.unwrap_or(now), screen),
+        KeysCommand::Check { file, at } => list::check(&file, at.unwrap_or(now), screen),
     }
 }
 

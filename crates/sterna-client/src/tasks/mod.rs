@@ -7,7 +7,6 @@ mod follow;
 mod handle;
 mod legacy;
 mod questions;
-mod wait;
 mod watcher;
 
 pub(crate) use dialect::{TaskDialect, undeclare, wanted};

@@ -1,12 +1,12 @@
 //! Storage of credentials between requests and between runs.
 
-mod memory;
 mod records;
 mod v1;
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
-pub use memory::MemoryStore;
 pub(crate) use records::CredentialRecords;
 
 use crate::BoxFuture;
@@ -95,5 +95,47 @@ impl fmt::Display for CredentialKey {
             Self::Server { url } => write!(f, "server {url}"),
             Self::Tokens { issuer, resource } => write!(f, "tokens {issuer} {resource}"),
         }
+    }
+}
+
+/// Keeps credentials in memory: every new process signs in again.
+#[derive(Debug, Default)]
+pub struct MemoryStore(Mutex<BTreeMap<CredentialKey, Secret>>);
+
+impl MemoryStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut BTreeMap<CredentialKey, Secret>) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl CredentialStore for MemoryStore {
+    fn load<'a>(
+        &'a self,
+        key: &'a CredentialKey,
+    ) -> BoxFuture<'a, Result<Option<Secret>, BoxError>> {
+        Box::pin(async move { Ok(self.with(|entries| entries.get(key).cloned())) })
+    }
+
+    fn save<'a>(
+        &'a self,
+        key: &'a CredentialKey,
+        value: Secret,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        Box::pin(async move {
+            self.with(|entries| entries.insert(key.clone(), value));
+            Ok(())
+        })
+    }
+
+    fn remove<'a>(&'a self, key: &'a CredentialKey) -> BoxFuture<'a, Result<(), BoxError>> {
+        Box::pin(async move {
+            self.with(|entries| entries.remove(key));
+            Ok(())
+        })
     }
 }

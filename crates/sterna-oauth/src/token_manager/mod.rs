@@ -1,6 +1,5 @@
 //! Keeps the session of one MCP server, and lets one flow at a time renew it.
 
-mod reason;
 mod redeem;
 mod renew;
 
@@ -12,7 +11,7 @@ use http::HeaderMap;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
-pub(crate) use reason::RenewalReason;
+pub(crate) use renew::RenewalReason;
 
 use crate::clock::UnixSeconds;
 use crate::discovery::{AuthorizationServer, ServerUrl};
