@@ -39,7 +39,7 @@ pub enum Error {
         key: Key,
     },
     /// A name that is empty or too long.
-    #[error("{code}: `{key}` is no name: it must have 1 to {limit} bytes", code = self.code())]
+    #[error("{code}: `{key}` is not a valid name: it must have 1 to {limit} bytes", code = self.code())]
     InvalidKey {
         /// The key as it was given.
         key: Key,
@@ -93,7 +93,7 @@ pub enum Error {
         source: BackendError,
     },
     /// The flow has been back at the client as often as it may.
-    #[error("{code}: the flow wants to ask again after {rounds} rounds", code = self.code())]
+    #[error("{code}: the flow asks again after all its {rounds} rounds", code = self.code())]
     RoundsExhausted {
         /// Number of rounds allowed.
         rounds: u32,

@@ -20,7 +20,7 @@ pub struct BlockingReads(Arc<AtomicBool>);
 #[non_exhaustive]
 pub enum BlockingReadError {
     /// The piece before has not come to its end.
-    #[error("the read that was begun before has not ended")]
+    #[error("the previous read has not ended")]
     Busy,
     /// The work panicked, or the runtime is going away.
     #[error("the read was broken off")]

@@ -66,36 +66,36 @@ pub fn wall() -> SystemTime {
         reason = "the only place that reads the clock"
     )]
     let real = SystemTime::now;
-    OTHER.try_with(|other| other()).unwrap_or_else(|_| real())
+    CLOCK.try_with(|clock| clock()).unwrap_or_else(|_| real())
 }
 
-/// Runs `future` by a wall clock of its own, for tests that turn clocks: what
-/// the server seals, opens and expires inside is dated by `wall`.
+/// Runs `future` with `wall` as its wall clock, for tests that turn clocks: the
+/// server dates the tokens it seals and opens by it.
 ///
-/// It reaches what is polled as part of `future` and the workers of tasks, but
-/// no other task that is spawned.
+/// The clock applies to everything that is polled as part of `future` and to the
+/// workers of tasks, but to no other task that is spawned.
 ///
 /// # Cancel safety
 ///
 /// That of `future`.
-pub async fn by_wall_clock<F: Future>(
+pub async fn with_clock<F: Future>(
     wall: impl Fn() -> SystemTime + Send + Sync + 'static,
     future: F,
 ) -> F::Output {
-    OTHER.scope(Arc::new(wall), future).await
+    CLOCK.scope(Arc::new(wall), future).await
 }
 
 /// Hands the wall clock of this task on to one that it spawns.
-pub fn handed_on<F: Future>(future: F) -> impl Future<Output = F::Output> {
-    let other = OTHER.try_with(Arc::clone).ok();
+pub fn inherit_clock<F: Future>(future: F) -> impl Future<Output = F::Output> {
+    let clock = CLOCK.try_with(Arc::clone).ok();
     async move {
-        match other {
-            Some(other) => OTHER.scope(other, future).await,
+        match clock {
+            Some(clock) => CLOCK.scope(clock, future).await,
             None => future.await,
         }
     }
 }
 
 tokio::task_local! {
-    static OTHER: Arc<dyn Fn() -> SystemTime + Send + Sync>;
+    static CLOCK: Arc<dyn Fn() -> SystemTime + Send + Sync>;
 }

@@ -271,8 +271,8 @@ pub enum ConfigError {
     /// An entry of `hosts` is not `host` or `host:port`.
     #[error("{0:?} is not of the form host or host:port")]
     Host(String),
-    /// A limit leaves no room for a single request.
-    #[error("{0} leaves no room for a single request")]
+    /// A limit is too small for a single request.
+    #[error("{0} is too small for a single request")]
     NoRoom(&'static str),
     /// An entry of `origins` is not `scheme://host` or `scheme://host:port`.
     #[error("{0:?} is not of the form scheme://host or scheme://host:port")]

@@ -92,7 +92,7 @@ pub enum UrlError {
     #[error("{0:?} is neither an https address nor an http address on this machine")]
     Address(String),
     /// There is no certificate to trust.
-    #[error("there is no certificate authority to trust")]
+    #[error("no certificate authority is trusted on this machine")]
     NoRoots,
     /// TLS could not be set up.
     #[error("TLS could not be set up")]

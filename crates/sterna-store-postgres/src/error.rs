@@ -20,7 +20,7 @@ impl Failure {
     pub(crate) fn is_passing(&self) -> bool {
         match self {
             Self::Database(error) => {
-                matches!(judge(error), Judgement::Busy | Judgement::Lost)
+                matches!(classify(error), DbErrorClass::Busy | DbErrorClass::Lost)
             }
             Self::Lost(_) => true,
             Self::Refused(_) => false,
@@ -30,7 +30,7 @@ impl Failure {
     /// Returns whether the connection is unusable from here on.
     pub(crate) fn is_fatal(&self) -> bool {
         match self {
-            Self::Database(error) => judge(error) == Judgement::Lost,
+            Self::Database(error) => classify(error) == DbErrorClass::Lost,
             Self::Lost(_) => true,
             Self::Refused(_) => false,
         }
@@ -53,14 +53,14 @@ impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Refused(error) | Failure::Lost(error) => error,
-            Failure::Database(error) => judge(&error).explain().because(error),
+            Failure::Database(error) => classify(&error).explain().because(error),
         }
     }
 }
 
 /// The class of a database error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Judgement {
+enum DbErrorClass {
     /// Two transactions got into each other's way.
     Busy,
     Damaged,
@@ -75,7 +75,7 @@ enum Judgement {
     Unmigrated,
 }
 
-impl Judgement {
+impl DbErrorClass {
     fn explain(self) -> Error {
         match self {
             Self::Busy => Error::new(
@@ -116,38 +116,38 @@ impl Judgement {
     }
 }
 
-fn judge(error: &tokio_postgres::Error) -> Judgement {
+fn classify(error: &tokio_postgres::Error) -> DbErrorClass {
     let Some(state) = error.code() else {
         return if error.is_closed() || io_error(error).is_some() {
-            Judgement::Lost
+            DbErrorClass::Lost
         } else {
-            Judgement::Unexpected
+            DbErrorClass::Unexpected
         };
     };
     match state {
         &SqlState::T_R_SERIALIZATION_FAILURE
         | &SqlState::T_R_DEADLOCK_DETECTED
-        | &SqlState::LOCK_NOT_AVAILABLE => Judgement::Busy,
-        &SqlState::QUERY_CANCELED => Judgement::Slow,
+        | &SqlState::LOCK_NOT_AVAILABLE => DbErrorClass::Busy,
+        &SqlState::QUERY_CANCELED => DbErrorClass::Slow,
         // After a failover the pool may still reach the old primary.
         &SqlState::READ_ONLY_SQL_TRANSACTION
         | &SqlState::ADMIN_SHUTDOWN
         | &SqlState::CRASH_SHUTDOWN
         | &SqlState::CANNOT_CONNECT_NOW
-        | &SqlState::TOO_MANY_CONNECTIONS => Judgement::Lost,
+        | &SqlState::TOO_MANY_CONNECTIONS => DbErrorClass::Lost,
         &SqlState::DISK_FULL | &SqlState::OUT_OF_MEMORY | &SqlState::PROGRAM_LIMIT_EXCEEDED => {
-            Judgement::Full
+            DbErrorClass::Full
         }
         &SqlState::INVALID_PASSWORD
         | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION
-        | &SqlState::INSUFFICIENT_PRIVILEGE => Judgement::Denied,
-        &SqlState::INVALID_CATALOG_NAME => Judgement::NoDatabase,
+        | &SqlState::INSUFFICIENT_PRIVILEGE => DbErrorClass::Denied,
+        &SqlState::INVALID_CATALOG_NAME => DbErrorClass::NoDatabase,
         &SqlState::UNDEFINED_TABLE
         | &SqlState::UNDEFINED_COLUMN
-        | &SqlState::INVALID_SCHEMA_NAME => Judgement::Unmigrated,
-        &SqlState::DATA_CORRUPTED | &SqlState::INDEX_CORRUPTED => Judgement::Damaged,
-        other if other.code().starts_with("08") => Judgement::Lost,
-        _ => Judgement::Unexpected,
+        | &SqlState::INVALID_SCHEMA_NAME => DbErrorClass::Unmigrated,
+        &SqlState::DATA_CORRUPTED | &SqlState::INDEX_CORRUPTED => DbErrorClass::Damaged,
+        other if other.code().starts_with("08") => DbErrorClass::Lost,
+        _ => DbErrorClass::Unexpected,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::rows::claim::Renew;
 use crate::rows::commit::{Append, Passivate};
 use crate::rows::damage::Damage;
 use crate::rows::end::{Cancel, Finish};
-use crate::rows::inbox::Tell;
+use crate::rows::inbox::WriteAnswers;
 use crate::rows::read::{List, Read};
 
 impl Tasks for PostgresStore {
@@ -36,7 +36,7 @@ impl Tasks for PostgresStore {
         answers: Vec<Answer>,
     ) -> BoxFuture<'_, Result<Option<Answered>, Error>> {
         Box::pin(async move {
-            let answered = self.run(Tell {
+            let answered = self.run(WriteAnswers {
                 caller,
                 task,
                 answers,

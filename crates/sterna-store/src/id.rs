@@ -81,7 +81,7 @@ fn nibble(digit: u8) -> Result<u8, ParseIdError> {
 
 /// A text is no task id, so it names no task.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[error("a task id is 32 lowercase hexadecimal digits")]
+#[error("a task id must be 32 lowercase hexadecimal digits")]
 pub struct ParseIdError(());
 
 impl ParseIdError {

@@ -62,13 +62,13 @@ impl fmt::Debug for Name {
 #[non_exhaustive]
 pub enum NameError {
     /// It holds nothing.
-    #[error("a name is not empty")]
+    #[error("a name must not be empty")]
     Empty,
     /// It has this many bytes.
     #[error("a name of {0} bytes is longer than {max}", max = Name::LONGEST)]
     Long(usize),
     /// It holds a NUL.
-    #[error("a name holds no NUL")]
+    #[error("a name must not contain NUL")]
     Nul,
 }
 

@@ -12,7 +12,7 @@ use http::Request;
 use http_body_util::Full;
 use sterna_seal::{Entropy, EntropyError, Keyring, SharedKeyring};
 use sterna_server::auth::{AuthOutcome, Authenticator, Caller, Gate};
-use sterna_server::http::{HttpServer, by_wall_clock};
+use sterna_server::http::{HttpServer, with_clock};
 use sterna_server::{Mcp, Server, Service, by_flow_ids};
 use tower_service::Service as _;
 use tracing::Dispatch;
@@ -166,7 +166,7 @@ impl<'a> Cluster<'a> {
             Counted::new(number.into()).draw(&mut id);
             id
         };
-        let future = by_flow_ids(mint, by_wall_clock(move || clock.wall(), future));
+        let future = by_flow_ids(mint, with_clock(move || clock.wall(), future));
         Box::pin(future.with_subscriber(self.log.clone()))
     }
 

@@ -11,7 +11,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use sterna_seal::SharedKeyring;
 use sterna_server::auth::{Gate, StaticTokens};
-use sterna_server::http::{HttpConfig, HttpServer, by_wall_clock};
+use sterna_server::http::{HttpConfig, HttpServer, with_clock};
 use sterna_server::{Mcp, Server, ServerConfig};
 use sterna_store::Store;
 use tokio::task::JoinSet;
@@ -107,7 +107,7 @@ async fn connection(stream: TcpStream, http: HttpServer<Mcp>, clock: WallClock) 
         let (mut http, clock) = (http.clone(), clock.clone());
         async move {
             let answering = http.call(request);
-            Ok::<_, Infallible>(match by_wall_clock(move || clock.now(), answering).await {
+            Ok::<_, Infallible>(match with_clock(move || clock.now(), answering).await {
                 Ok(response) => response,
                 Err(never) => match never {},
             })

@@ -7,7 +7,7 @@ use sterna_protocol::input::{InputResponses, RequestState};
 use sterna_protocol::json::{RawJson, RawObject};
 use sterna_protocol::legacy;
 use sterna_protocol::meta::RequestMeta;
-use sterna_protocol::methods::{self, ClientRequest, Request as _};
+use sterna_protocol::methods::{self, ClientRequest, RequestMethod as _};
 use sterna_protocol::prompt::{GetPromptRequestParams, GetPromptResult};
 use sterna_protocol::resource::{ReadResourceRequestParams, ReadResourceResult};
 use sterna_protocol::tool::{CallToolRequestParams, CallToolResult};

@@ -17,9 +17,9 @@ use crate::schema::{SchemaMismatch, UnknownDialect};
 pub(crate) enum Fault {
     #[error("the arguments of the call are not a JSON object")]
     Arguments(#[source] Option<serde_json::Error>),
-    #[error("authorization did not succeed")]
+    #[error("authorization failed")]
     Auth(#[source] sterna_oauth::Error),
-    #[error("the server sent something that is no answer: {0}")]
+    #[error("the server sent an invalid response: {0}")]
     Broken(&'static str),
     #[error("the call was cancelled")]
     Cancelled,
@@ -36,7 +36,7 @@ pub(crate) enum Fault {
     },
     #[error("the server's message cannot be read")]
     Decode(#[source] Unreadable),
-    #[error("{what} cannot be applied")]
+    #[error("{what} cannot be used")]
     Dialect {
         what: String,
         #[source]
@@ -48,7 +48,7 @@ pub(crate) enum Fault {
         #[source]
         source: BoxError,
     },
-    #[error("the result is not what the tool `{tool}` promised")]
+    #[error("the result does not fit the output schema of the tool `{tool}`")]
     SchemaMismatch {
         tool: String,
         #[source]
@@ -60,9 +60,13 @@ pub(crate) enum Fault {
     NoHandler { key: String, method: &'static str },
     #[error("only servers of 2025-11-25 list their tasks")]
     NoTaskList,
-    #[error("the server speaks {offered}, none of which this client does")]
+    #[error(
+        "the server supports only the protocol versions {offered}, and this client supports none of them"
+    )]
     NoVersion { offered: String },
-    #[error("the server speaks only revisions before 2026-07-28, and those were ruled out")]
+    #[error(
+        "the server supports only protocol versions before 2026-07-28, which this client was told not to use"
+    )]
     NotModern,
     #[error("the paused call belongs to {expected}, not to {found}")]
     OtherServer { expected: String, found: String },
@@ -75,7 +79,7 @@ pub(crate) enum Fault {
     },
     #[error("after {limit} rounds the server still asks for more")]
     Rounds { limit: u32 },
-    #[error("the server does not take its request state back: {}", printable(&.0.message))]
+    #[error("the server refused its request state: {}", printable(&.0.message))]
     State(ErrorObject),
     #[error("the server answered with HTTP status {status}")]
     Status {
@@ -90,7 +94,7 @@ pub(crate) enum Fault {
     Tls(#[source] BoxError),
     #[error("more than {limit} bytes of {what}")]
     TooLarge { what: &'static str, limit: usize },
-    #[error("the tool's parameter `{header}` has no form in a header")]
+    #[error("the tool's parameter `{header}` cannot be sent in a header")]
     Unmirrorable { header: String },
     #[error("the answer to `{key}` does not fit the question")]
     InvalidAnswer {
@@ -102,15 +106,15 @@ pub(crate) enum Fault {
     UnknownQuestion { key: String },
     #[error("the server cannot be reached")]
     Unreachable(#[source] BoxError),
-    #[error("a session of {0} cannot do that")]
+    #[error("a session of {0} does not support this request")]
     Unsupported(String),
-    #[error("`{0}` is not the URL of a server")]
+    #[error("`{0}` is not the URL of a server: use http:// or https://")]
     Url(String),
 }
 
 /// The last lines that a server's process wrote to its standard error.
 #[derive(Debug, Error)]
-#[error("it wrote last: {0}")]
+#[error("its last output was: {0}")]
 pub(crate) struct LastOutput(pub(crate) String);
 
 /// Reason why an answer does not fit its question.
@@ -118,11 +122,11 @@ pub(crate) struct LastOutput(pub(crate) String);
 pub(crate) enum InvalidAnswer {
     #[error(transparent)]
     Form(#[from] AnswerError),
-    #[error("it answers another kind of question")]
+    #[error("the answer is of another kind than the question")]
     Kind,
     #[error("an accepted form has no content")]
     NoContent,
-    #[error("a root is no file URI, or climbs out of itself")]
+    #[error("a root must be a `file:` URI without `..`")]
     Root,
 }
 

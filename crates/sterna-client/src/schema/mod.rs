@@ -56,7 +56,7 @@ impl OutputSchema {
 pub(crate) enum SchemaMismatch {
     #[error("the structured content does not fit the tool's output schema")]
     Content,
-    #[error("the tool's output schema refers to something outside of itself")]
+    #[error("the tool's output schema refers to another document")]
     Foreign,
     #[error("the tool has an output schema, but the result has no structured content")]
     Missing,

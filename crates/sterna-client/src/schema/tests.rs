@@ -209,7 +209,7 @@ fn a_reference_to_elsewhere_is_refused_and_never_followed() {
     ] {
         let schema = output(json!({"properties": {"a": {"$ref": place}}}));
         let error = schema.check(Some(&content)).unwrap_err();
-        expect!["the tool's output schema refers to something outside of itself"]
+        expect!["the tool's output schema refers to another document"]
             .assert_eq(&error.to_string());
     }
     let about = output(json!({"examples": [{"$ref": "https://a.example"}]}));

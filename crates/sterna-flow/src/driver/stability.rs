@@ -61,13 +61,14 @@ impl Stability {
             busy,
             asking,
             sleeping,
-            foreign: self.judge(foreign > 0, waits, shared, state),
+            foreign: self.foreign(foreign > 0, waits, shared, state),
             cancel: state.cancelled,
             shed: state.shed && state.journal.has_grown() && state.is_at_checkpoint(),
         }
     }
 
-    fn judge(
+    /// The state of the futures outside the engine, within the grace period.
+    fn foreign(
         &mut self,
         foreign: bool,
         waits: bool,

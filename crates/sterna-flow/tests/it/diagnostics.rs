@@ -160,7 +160,7 @@ async fn names_must_be_names() {
     let said = Flow::new().request(&[], handler, String::new()).await;
     assert_eq!(
         said,
-        "stopped: MR0115: `` is no name: it must have 1 to 224 bytes"
+        "stopped: MR0115: `` is not a valid name: it must have 1 to 224 bytes"
     );
     let said = Flow::new().request(&[], handler, "x".repeat(225)).await;
     assert!(said.starts_with("stopped: MR0115"), "{said}");

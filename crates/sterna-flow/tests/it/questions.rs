@@ -122,7 +122,7 @@ async fn a_flow_may_not_ask_for_ever() {
     flow.request(&[("more", "x")], handler, count.clone()).await;
     let answers = [("more#2", "x")];
     let third = flow.request(&answers, handler, count.clone()).await;
-    let expected = "stopped: MR0105: the flow wants to ask again after 2 rounds";
+    let expected = "stopped: MR0105: the flow asks again after all its 2 rounds";
     assert_eq!(third, expected);
     assert_eq!(count.get(), 1, "what was reserved is given back");
 }

@@ -13,10 +13,10 @@ use super::Scopes;
 ///
 /// Cheap to clone. Its `Debug` names neither the subject nor a claim.
 #[derive(Clone)]
-pub struct Caller(Option<Arc<Facts>>);
+pub struct Caller(Option<Arc<CallerInner>>);
 
 #[derive(Clone)]
-struct Facts {
+struct CallerInner {
     principal: Principal,
     scopes: Scopes,
     claims: Map<String, Value>,
@@ -73,11 +73,11 @@ impl Caller {
         self.with(|facts| facts.valid_until = Some(end))
     }
 
-    fn facts(&self) -> &Facts {
+    fn facts(&self) -> &CallerInner {
         self.0.as_deref().unwrap_or(&ANONYMOUS)
     }
 
-    fn with(mut self, change: impl FnOnce(&mut Facts)) -> Self {
+    fn with(mut self, change: impl FnOnce(&mut CallerInner)) -> Self {
         let facts = self.0.get_or_insert_with(|| Arc::new(ANONYMOUS.clone()));
         change(Arc::make_mut(facts));
         self
@@ -100,7 +100,7 @@ impl fmt::Debug for Caller {
 }
 
 // The anonymous caller costs no allocation: it is nearly every request of a local server.
-static ANONYMOUS: LazyLock<Facts> = LazyLock::new(|| Facts {
+static ANONYMOUS: LazyLock<CallerInner> = LazyLock::new(|| CallerInner {
     principal: Principal::anonymous(),
     scopes: Scopes::none(),
     claims: Map::new(),

@@ -28,7 +28,7 @@ impl Claims {
     }
 
     /// The caller that the token names, if it is for us and valid now.
-    pub(super) fn judge(
+    pub(super) fn check(
         self,
         expected: &Expected<'_>,
         now: SystemTime,
@@ -124,7 +124,7 @@ mod tests {
         };
         let now = UNIX_EPOCH + Duration::from_secs(1000);
         let judged = Claims::parse(claims.to_string().as_bytes())
-            .and_then(|claims| claims.judge(&expectations, now));
+            .and_then(|claims| claims.check(&expectations, now));
         let told = judged.map(|caller| {
             let principal = caller.principal();
             let client = principal.client().unwrap_or("-");

@@ -65,7 +65,7 @@ struct CacheState {
 
 /// The contents of the cache at one moment.
 #[derive(Clone)]
-pub(super) struct Glance {
+pub(super) struct CachedKeys {
     /// Keys that may be used, though perhaps not the newest.
     pub(super) keys: Option<Arc<KeySet>>,
     pub(super) age: Age,
@@ -95,14 +95,14 @@ impl KeyCache {
         }
     }
 
-    pub(super) fn glance(&self, now: Instant) -> Glance {
+    pub(super) fn cached(&self, now: Instant) -> CachedKeys {
         let state = self.state();
         let since = |at: Option<Instant>| at.map(|at| now.saturating_duration_since(at));
         let fresh_for = self.config.fresh_for;
         let is_below = |age: Option<Duration>, limit| age.is_some_and(|age| age < limit);
         let age = since(state.loaded_at);
         let pause_is_over = since(state.started_at).is_none_or(|age| age >= self.config.pause);
-        Glance {
+        CachedKeys {
             keys: state
                 .keys
                 .clone()
@@ -124,7 +124,7 @@ impl KeyCache {
 
     /// Fetches the keys, together with all other requests that wait for them,
     /// and says what there is afterwards. On failure the old keys stay.
-    pub(super) async fn refresh(&self, seen: &Glance) -> Glance {
+    pub(super) async fn refresh(&self, seen: &CachedKeys) -> CachedKeys {
         let mut fetch = self.fetch.lock().await;
         if self.state().finished == seen.finished {
             if self.is_overdue(clock::now()) {
@@ -136,7 +136,7 @@ impl KeyCache {
             self.finish(result, clock::now());
         }
         drop(fetch);
-        self.glance(clock::now())
+        self.cached(clock::now())
     }
 
     /// Claims the next fetch for the caller, which must drive it with
@@ -157,14 +157,14 @@ impl KeyCache {
 
     /// As [`refresh`](Self::refresh), for no longer than a moment: there are
     /// keys to go on with. The fetch must be driven on by another task.
-    pub(super) async fn refresh_soon(&self, seen: &Glance) -> Glance {
+    pub(super) async fn refresh_soon(&self, seen: &CachedKeys) -> CachedKeys {
         let refreshing = self.refresh(seen);
-        if let Ok(glance) = with_deadline(clock::now() + MOMENT, refreshing).await {
-            return glance;
+        if let Ok(cached) = with_deadline(clock::now() + MOMENT, refreshing).await {
+            return cached;
         }
         let now = clock::now();
         self.state().failed_at = Some(now);
-        self.glance(now)
+        self.cached(now)
     }
 
     /// Returns whether the fetch under way was not polled for so long that its answer

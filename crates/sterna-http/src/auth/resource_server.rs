@@ -3,7 +3,7 @@
 use super::claims::{Claims, Expected};
 use super::jwks::{Found, KeySet};
 use super::jws::Compact;
-use super::key_cache::{Age, Glance, KeyCache};
+use super::key_cache::{Age, CachedKeys, KeyCache};
 use super::{
     Algorithm, AuthConfigError, AuthOutcome, Authenticator, Caller, Denied, JwksSource,
     KeyCacheConfig, ResourceMetadata, ResourceUri, Scopes, TokenFault, bearer,
@@ -152,36 +152,36 @@ impl ResourceServer {
                 .any(|more| more == audience)
     }
 
-    fn judge(&self, token: &str, now: SystemTime) -> AuthOutcome {
-        let unproven = match self.read(token) {
-            Ok(unproven) => unproven,
+    fn verify(&self, token: &str, now: SystemTime) -> AuthOutcome {
+        let unverified = match self.read(token) {
+            Ok(unverified) => unverified,
             Err(fault) => return AuthOutcome::Denied(Denied::InvalidToken(fault)),
         };
-        let glance = unproven.issuer.keys.glance(clock::now());
-        let is_known = unproven.names_a_key_of(&glance);
-        if is_known && glance.age != Age::Fresh {
-            fetch_meanwhile(&unproven.issuer, glance.clone());
+        let cached = unverified.issuer.keys.cached(clock::now());
+        let is_known = unverified.names_a_key_of(&cached);
+        if is_known && cached.age != Age::Fresh {
+            fetch_meanwhile(&unverified.issuer, cached.clone());
         }
-        let waits = match glance.age {
+        let waits = match cached.age {
             Age::Fresh | Age::Stale => !is_known,
             Age::Old => true,
         };
-        if waits && glance.may_refresh {
+        if waits && cached.may_refresh {
             let (server, token) = (self.clone(), Zeroizing::new(token.to_owned()));
             return AuthOutcome::later(async move {
-                let unproven = server.read(&token).map_err(Denied::InvalidToken)?;
-                let keys = &unproven.issuer.keys;
-                let glance = match is_known {
-                    true => keys.refresh_soon(&glance).await,
-                    false => keys.refresh(&glance).await,
+                let unverified = server.read(&token).map_err(Denied::InvalidToken)?;
+                let keys = &unverified.issuer.keys;
+                let cached = match is_known {
+                    true => keys.refresh_soon(&cached).await,
+                    false => keys.refresh(&cached).await,
                 };
-                server.prove(unproven, &glance, now)
+                server.verify_with(unverified, &cached, now)
             });
         }
-        self.prove(unproven, &glance, now).into()
+        self.verify_with(unverified, &cached, now).into()
     }
 
-    fn read<'a>(&self, token: &'a str) -> Result<Unproven<'a>, TokenFault> {
+    fn read<'a>(&self, token: &'a str) -> Result<UnverifiedToken<'a>, TokenFault> {
         if token.len() > self.config.token_bytes {
             return Err(TokenFault::Malformed);
         }
@@ -192,20 +192,20 @@ impl ResourceServer {
         let claims = Claims::parse(&compact.payload)?;
         let named = claims.issuer()?;
         let issuer = self.issuers.iter().find(|issuer| issuer.name == named);
-        Ok(Unproven {
+        Ok(UnverifiedToken {
             issuer: Arc::clone(issuer.ok_or(TokenFault::Issuer)?),
             claims,
             compact,
         })
     }
 
-    fn prove(
+    fn verify_with(
         &self,
-        token: Unproven<'_>,
-        glance: &Glance,
+        token: UnverifiedToken<'_>,
+        cached: &CachedKeys,
         now: SystemTime,
     ) -> Result<Caller, Denied> {
-        let keys = glance.keys.as_deref().ok_or(Denied::Unavailable)?;
+        let keys = cached.keys.as_deref().ok_or(Denied::Unavailable)?;
         let signed = match token.key_in(keys) {
             Found::Key(key) => token.compact.is_signed_by(key),
             Found::Unfit => Err(TokenFault::Algorithm),
@@ -217,7 +217,7 @@ impl ResourceServer {
             is_audience: &|audience| self.is_audience(audience),
         };
         signed
-            .and_then(|()| token.claims.judge(&expected, now))
+            .and_then(|()| token.claims.check(&expected, now))
             .map_err(Denied::InvalidToken)
     }
 }
@@ -226,7 +226,7 @@ impl ResourceServer {
 ///
 /// A task of its own, for no request is to wait for it. It ends with the fetch,
 /// which is timed.
-fn fetch_meanwhile(issuer: &Arc<Issuer>, seen: Glance) {
+fn fetch_meanwhile(issuer: &Arc<Issuer>, seen: CachedKeys) {
     let Ok(runtime) = tokio::runtime::Handle::try_current() else {
         return;
     };
@@ -237,19 +237,19 @@ fn fetch_meanwhile(issuer: &Arc<Issuer>, seen: Glance) {
 }
 
 /// A token that says who signed it. Believed only as far as to look that key up.
-struct Unproven<'a> {
+struct UnverifiedToken<'a> {
     issuer: Arc<Issuer>,
     compact: Compact<'a>,
     claims: Claims,
 }
 
-impl Unproven<'_> {
+impl UnverifiedToken<'_> {
     fn key_in<'k>(&self, keys: &'k KeySet) -> Found<'k> {
         keys.find(self.compact.key_id.as_deref(), self.compact.algorithm)
     }
 
-    fn names_a_key_of(&self, glance: &Glance) -> bool {
-        glance
+    fn names_a_key_of(&self, cached: &CachedKeys) -> bool {
+        cached
             .keys
             .as_deref()
             .is_some_and(|keys| !matches!(self.key_in(keys), Found::Unknown))
@@ -259,7 +259,7 @@ impl Unproven<'_> {
 impl Authenticator for ResourceServer {
     fn authenticate(&self, head: &Parts, now: SystemTime) -> AuthOutcome {
         match bearer(&head.headers) {
-            Ok(token) => self.judge(token, now),
+            Ok(token) => self.verify(token, now),
             Err(denied) => AuthOutcome::Denied(denied),
         }
     }
@@ -294,11 +294,11 @@ impl Check for KeysLoaded {
         Box::pin(async move {
             let mut ids = Vec::new();
             for issuer in &issuers {
-                let mut glance = issuer.keys.glance(clock::now());
-                if glance.keys.is_none() && glance.may_refresh {
-                    glance = issuer.keys.refresh(&glance).await;
+                let mut cached = issuer.keys.cached(clock::now());
+                if cached.keys.is_none() && cached.may_refresh {
+                    cached = issuer.keys.refresh(&cached).await;
                 }
-                let Some(keys) = glance.keys else {
+                let Some(keys) = cached.keys else {
                     return Health::failing();
                 };
                 ids.extend(keys.ids().map(str::to_owned));

@@ -97,7 +97,7 @@ fn limits_that_leave_no_room_are_refused_when_configured() {
     let mut config = HttpConfig::default();
     config.limits.calls = 0;
     let error = HttpServer::new(Guest, Gate::open(), Probes::new(), config).unwrap_err();
-    let text = "limits.calls leaves no room for a single request";
+    let text = "limits.calls is too small for a single request";
     assert_eq!(error.to_string(), text);
 }
 

@@ -16,7 +16,7 @@ pub(crate) enum Fault {
     Agent(#[source] BoxError),
     #[error("no assertion could be obtained")]
     Assertion(#[source] BoxError),
-    #[error("the token that was issued cannot stand in a header")]
+    #[error("the issued token has characters that a header cannot carry")]
     BadToken,
     #[error("the answer lists `{0}` twice")]
     Duplicate(&'static str),
@@ -26,7 +26,7 @@ pub(crate) enum Fault {
         "the server wants DPoP tokens, which the authorization server does not issue for ES256"
     )]
     DpopUnsupported,
-    #[error("the server sends no more than DPoP nonces")]
+    #[error("the server asks for a new DPoP nonce every time")]
     EndlessNonces,
     #[error("{limit} authorizations for one request did not satisfy the server")]
     Exhausted { limit: u32 },
@@ -53,7 +53,9 @@ pub(crate) enum Fault {
     Lost,
     #[error("the server has issued no secret for the method {method}")]
     MissingSecret { method: &'static str },
-    #[error("neither registered, nor a metadata document, nor dynamic registration fits {issuer}")]
+    #[error(
+        "this client cannot identify itself: register it, or give it a metadata document, at {issuer}"
+    )]
     NoClient { issuer: String },
     #[error("the redirect carries neither a code nor an error")]
     NoCode,
@@ -82,11 +84,11 @@ pub(crate) enum Fault {
         code: String,
         description: Option<String>,
     },
-    #[error("the document speaks for {resource}, not for {server}")]
+    #[error("the metadata is for {resource}, not for {server}")]
     ResourceMismatch { server: String, resource: String },
     #[error("the server still wants the scope `{scopes}`, which was asked for before")]
     ScopeNotGranted { scopes: String },
-    #[error("the server wants more scope and does not say which")]
+    #[error("the server requires another scope and does not name it")]
     ScopeNotNamed,
     #[error("the redirect does not belong to this authorization (`state` differs)")]
     StateMismatch,

@@ -109,12 +109,12 @@ mod tests {
         check(
             r#"{"access_token":"a\nb","token_type":"Bearer"}"#,
             Scheme::Bearer,
-            expect!["the token that was issued cannot stand in a header"],
+            expect!["the issued token has characters that a header cannot carry"],
         );
         check(
             r#"{"access_token":"","token_type":"Bearer"}"#,
             Scheme::Bearer,
-            expect!["the token that was issued cannot stand in a header"],
+            expect!["the issued token has characters that a header cannot carry"],
         );
         check(
             r#"{"token_type":"Bearer"}"#,

@@ -119,25 +119,25 @@ async fn metadata_for_another_resource_is_not_used() {
         (
             json!("https://evil.example/mcp"),
             expect![
-                "Peer resource metadata: the document speaks for https://evil.example/mcp, not for {mcp}/mcp; do not go on: this may be an attack, otherwise the server is set up wrongly"
+                "Peer resource metadata: the metadata is for https://evil.example/mcp, not for {mcp}/mcp; do not go on: this may be an attack, otherwise the server is set up wrongly"
             ],
         ),
         (
             json!("{mcp}/mcp/deeper"),
             expect![
-                "Peer resource metadata: the document speaks for {mcp}/mcp/deeper, not for {mcp}/mcp; do not go on: this may be an attack, otherwise the server is set up wrongly"
+                "Peer resource metadata: the metadata is for {mcp}/mcp/deeper, not for {mcp}/mcp; do not go on: this may be an attack, otherwise the server is set up wrongly"
             ],
         ),
         (
             json!("{mcp}/mc"),
             expect![
-                "Peer resource metadata: the document speaks for {mcp}/mc, not for {mcp}/mcp; do not go on: this may be an attack, otherwise the server is set up wrongly"
+                "Peer resource metadata: the metadata is for {mcp}/mc, not for {mcp}/mcp; do not go on: this may be an attack, otherwise the server is set up wrongly"
             ],
         ),
         (
             json!("not a url"),
             expect![
-                "Peer resource metadata: the document speaks for not a url, not for {mcp}/mcp; do not go on: this may be an attack, otherwise the server is set up wrongly"
+                "Peer resource metadata: the metadata is for not a url, not for {mcp}/mcp; do not go on: this may be an attack, otherwise the server is set up wrongly"
             ],
         ),
         (
@@ -245,7 +245,7 @@ async fn documents_may_move_within_their_origin_only() {
         _ => Reply::redirect("/moved"),
     })
     .await;
-    expect!["Peer resource metadata: the document speaks for x, not for {other}/mcp; do not go on: this may be an attack, otherwise the server is set up wrongly"].assert_eq(&outcome(&world, &url).await);
+    expect!["Peer resource metadata: the metadata is for x, not for {other}/mcp; do not go on: this may be an attack, otherwise the server is set up wrongly"].assert_eq(&outcome(&world, &url).await);
 
     let elsewhere = format!(
         "{}/.well-known/oauth-authorization-server",

@@ -90,7 +90,7 @@ async fn a_server_that_only_sends_nonces_is_given_up() {
         }
     };
     expect![
-        "request: the server sends no more than DPoP nonces; report it to the server's operator"
+        "request: the server asks for a new DPoP nonce every time; report it to the server's operator"
     ]
     .assert_eq(&error.to_string());
     assert_eq!(nonces, 4);

@@ -109,7 +109,7 @@ async fn token_responses_that_cannot_be_used_are_refused() {
         (
             json!({"access_token": "a\r\nX-Evil: 1"}),
             expect![
-                "Peer token request: the token that was issued cannot stand in a header; report it to the server's operator"
+                "Peer token request: the issued token has characters that a header cannot carry; report it to the server's operator"
             ],
         ),
         (

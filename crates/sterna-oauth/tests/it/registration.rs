@@ -69,7 +69,7 @@ async fn without_a_way_to_introduce_itself_the_client_says_so() {
     world
         .auth
         .change(|state| state.metadata = json!({"registration_endpoint": null}));
-    expect!["Misuse client registration: neither registered, nor a metadata document, nor dynamic registration fits {as}; configure a registration for this issuer, a metadata document or dynamic registration"].assert_eq(&world.outcome(&world.user()).await);
+    expect!["Misuse client registration: this client cannot identify itself: register it, or give it a metadata document, at {as}; configure a registration for this issuer, a metadata document or dynamic registration"].assert_eq(&world.outcome(&world.user()).await);
 }
 
 #[tokio::test]

@@ -143,7 +143,7 @@ async fn a_server_that_does_not_say_which_scope_it_wants_is_given_up() {
     let oauth = world.user();
     assert_eq!(world.outcome(&oauth).await, "200");
     world.mcp.change(|rules| rules.needs_scope = Some("secret"));
-    expect!["Peer request: the server wants more scope and does not say which; report it to the server's operator"].assert_eq(&world.outcome(&oauth).await);
+    expect!["Peer request: the server requires another scope and does not name it; report it to the server's operator"].assert_eq(&world.outcome(&oauth).await);
     assert_eq!(world.log.count("/authorize"), 1);
 }
 

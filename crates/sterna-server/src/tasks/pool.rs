@@ -128,7 +128,7 @@ impl Pool {
                 bell,
                 shutdown: self.shutdown.clone(),
             };
-            self.jobs.spawn(clock::handed_on(async move {
+            self.jobs.spawn(clock::inherit_clock(async move {
                 job.run().await;
                 task
             }));

@@ -11,14 +11,14 @@ use crate::session::Session;
 use crate::statement::Statement;
 
 /// Answers questions of a task, and notifies the listeners.
-pub(crate) struct Tell {
+pub(crate) struct WriteAnswers {
     pub(crate) caller: Owner,
     pub(crate) task: TaskId,
     pub(crate) answers: Vec<Answer>,
     pub(crate) channel: String,
 }
 
-impl Operation for Tell {
+impl Operation for WriteAnswers {
     type Output = Option<Answered>;
 
     async fn run(&self, session: &Session<'_>) -> Result<Option<Answered>, Failure> {

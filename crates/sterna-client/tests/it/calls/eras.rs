@@ -65,7 +65,7 @@ async fn a_legacy_server_gets_a_session_unless_that_is_ruled_out() {
     let unknown = json!({"code": -32601, "message": "Method not found"});
     expect!["1 probes, 1 handshakes: Legacy"]
         .assert_eq(&connect(Era::Any, error(200, unknown)).await);
-    expect!["1 probes, 0 handshakes: Refused the server speaks only revisions before 2026-07-28, and those were ruled out (MR0505)"]
+    expect!["1 probes, 0 handshakes: Refused the server supports only protocol versions before 2026-07-28, which this client was told not to use (MR0505)"]
         .assert_eq(&connect(Era::Modern, error(400, old)).await);
 }
 
@@ -73,7 +73,7 @@ async fn a_legacy_server_gets_a_session_unless_that_is_ruled_out() {
 async fn a_modern_error_is_never_followed_by_a_handshake() {
     let other = json!({"code": -32022, "message": "no", "data": {
         "supported": ["2027-01-01", "2025-11-25"], "requested": "2026-07-28"}});
-    expect!["1 probes, 0 handshakes: Refused the server speaks 2027-01-01, 2025-11-25, none of which this client does (MR0505)"]
+    expect!["1 probes, 0 handshakes: Refused the server supports only the protocol versions 2027-01-01, 2025-11-25, and this client supports none of them (MR0505)"]
         .assert_eq(&connect(Era::Any, error(400, other)).await);
     // The version is known to both after all: asked once more, not for ever.
     let same = json!({"code": -32022, "message": "no", "data": {

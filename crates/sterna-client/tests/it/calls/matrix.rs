@@ -118,7 +118,7 @@ async fn every_client_meets_every_server_as_the_matrix_says() {
     expect![[r#"
         Modern meets Modern: Modern, hello
         Modern meets Both: Modern, hello
-        Modern meets Legacy: the server speaks only revisions before 2026-07-28, and those were ruled out (MR0505)
+        Modern meets Legacy: the server supports only protocol versions before 2026-07-28, which this client was told not to use (MR0505)
         Any meets Modern: Modern, hello
         Any meets Both: Modern, hello
         Any meets Legacy: Legacy, hello

@@ -128,7 +128,7 @@ async fn a_server_without_a_stream_of_its_own_cannot_be_listened_to() {
     let client = Client::builder(&server.url).era(Era::Legacy);
     let client = client.connect().await.unwrap();
     let error = client.listen(tools()).await.unwrap_err();
-    expect!["a session of a revision before 2026-07-28 without a stream of its own cannot do that (MR0505)"]
+    expect!["a session of a revision before 2026-07-28 without a stream of its own does not support this request (MR0505)"]
         .assert_eq(&error.to_string());
 }
 

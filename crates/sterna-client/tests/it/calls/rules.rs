@@ -252,8 +252,8 @@ async fn a_result_that_is_not_what_its_tool_promised_is_refused() {
         shown += &format!("{:?} {error}: {cause}\n", error.kind());
     }
     expect![[r#"
-        Peer the result is not what the tool `t` promised (MR0516): the structured content does not fit the tool's output schema
-        Peer the result is not what the tool `t` promised (MR0516): the tool has an output schema, but the result has no structured content
+        Peer the result does not fit the output schema of the tool `t` (MR0516): the structured content does not fit the tool's output schema
+        Peer the result does not fit the output schema of the tool `t` (MR0516): the tool has an output schema, but the result has no structured content
     "#]]
     .assert_eq(&shown);
 }

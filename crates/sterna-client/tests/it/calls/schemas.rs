@@ -43,7 +43,7 @@ async fn a_tool_with_a_schema_in_an_unknown_dialect_is_not_called() {
     assert_eq!(client.tools().all().await.unwrap().len(), 2);
     assert_eq!(text(&client.call("known").await.unwrap()), "ok");
     let error = client.call("strange").await.unwrap_err();
-    expect!["Peer the output schema of the tool `strange` cannot be applied (MR0517): the dialect `https://schemas.example/2099` of JSON Schema is not supported"].assert_eq(&shown(&error));
+    expect!["Peer the output schema of the tool `strange` cannot be used (MR0517): the dialect `https://schemas.example/2099` of JSON Schema is not supported"].assert_eq(&shown(&error));
     assert_eq!(server.seen("tools/call").len(), 1);
 }
 
@@ -66,7 +66,7 @@ async fn a_form_in_an_unknown_dialect_is_not_shown() {
     let client = counting(Client::builder(&server.url), &asked);
     let client = client.connect().await.unwrap();
     let error = client.call("t").await.unwrap_err();
-    expect!["Peer the form `who` cannot be applied (MR0517): the dialect `https://schemas.example/2099` of JSON Schema is not supported"].assert_eq(&shown(&error));
+    expect!["Peer the form `who` cannot be used (MR0517): the dialect `https://schemas.example/2099` of JSON Schema is not supported"].assert_eq(&shown(&error));
     let error = client.call("t").start().await.unwrap_err();
     assert_eq!(error.code(), "MR0517");
 

@@ -115,7 +115,7 @@ async fn no_prompt_completion_answer_argument_or_state_is_logged_or_in_an_error(
     expect![[r#"
         done: done
         unfit: the answer to `f` does not fit the question (MR0509): `name` must have at least 1 characters
-        refused: the server does not take its request state back: no (MR0513)
+        refused: the server refused its request state: no (MR0513)
         no prompt: the server's message cannot be read (MR0503): the result is malformed
         no state: the server's message cannot be read (MR0503): the result is malformed
         no result: the server's message cannot be read (MR0503): the result is malformed

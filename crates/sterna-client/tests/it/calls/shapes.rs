@@ -202,11 +202,11 @@ async fn what_is_no_answer_is_a_typed_error() {
         unknown resultType: Peer the server's message cannot be read (MR0503)
         neither question nor state: Peer the server's message cannot be read (MR0503)
         null question: Peer the server's message cannot be read (MR0503)
-        101 questions: Peer the server sent something that is no answer: more than 100 questions at once (MR0503)
-        a task: Peer the server sent something that is no answer: a task that was not asked for (MR0503)
-        another id: Peer the server sent something that is no answer: the answer to another request (MR0503)
+        101 questions: Peer the server sent an invalid response: more than 100 questions at once (MR0503)
+        a task: Peer the server sent an invalid response: a task that was not asked for (MR0503)
+        another id: Peer the server sent an invalid response: the answer to another request (MR0503)
         not JSON: Peer the server's message cannot be read (MR0503)
-        HTML: Peer the server sent something that is no answer: neither JSON nor an event stream (MR0503)
+        HTML: Peer the server sent an invalid response: neither JSON nor an event stream (MR0503)
         500: Unavailable the server answered with HTTP status 500 (MR0502)
     "#]]
     .assert_eq(&shown);

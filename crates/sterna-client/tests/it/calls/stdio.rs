@@ -138,7 +138,7 @@ async fn a_child_that_ends_leaves_its_exit_code_and_its_last_words() {
     let last_words = std::error::Error::source(&error).unwrap().to_string();
     assert_eq!(
         last_words,
-        "it wrote last: line 3 | line 4 | line 5 | line 6 | no \u{fffd}[31mdatabase"
+        "its last output was: line 3 | line 4 | line 5 | line 6 | no \u{fffd}[31mdatabase"
     );
 }
 
