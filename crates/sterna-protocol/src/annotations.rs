@@ -1,19 +1,20 @@
 //! Annotations of content and resources, and the roles of a conversation.
 
-use crate::json::{JsonObject, Number, OtherName};
+use crate::json::{Number, OtherName};
 
-/// Annotations: the audience, priority and age of content or a resource.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Annotations {
-    /// Roles that the content is meant for.
-    pub audience: Option<Vec<Role>>,
-    /// Importance, from 0 (optional) to 1 (required).
-    pub priority: Option<Number>,
-    /// Time of the last change, in ISO 8601.
-    pub last_modified: Option<String>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Annotations: the audience, priority and age of content or a resource.
+    #[derive(Default)]
+    pub struct Annotations {
+        optional {
+            /// Roles that the content is meant for.
+            audience: Option<Vec<Role>> = "audience",
+            /// Importance, from 0 (optional) to 1 (required).
+            priority: Option<Number> = "priority",
+            /// Time of the last change, in ISO 8601.
+            last_modified: Option<String> = "lastModified",
+        }
+    }
 }
 
 impl Annotations {
@@ -57,11 +58,6 @@ impl Annotations {
         self
     }
 }
-
-members!(Annotations {
-    optional: audience = "audience", priority = "priority", last_modified = "lastModified";
-    rest: extra
-});
 
 /// Role of a speaker in a conversation with a model.
 #[derive(Clone, Debug, PartialEq, Eq)]

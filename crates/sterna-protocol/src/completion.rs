@@ -7,44 +7,27 @@ use serde::de::{self, Deserialize, Deserializer};
 use crate::json::{JsonObject, Tagged, read_tagged};
 use crate::meta::{RequestMeta, ResultMeta};
 
-/// Parameters of `completion/complete`.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CompleteRequestParams {
-    /// Request metadata (`_meta`): protocol version, client info, capabilities.
-    pub meta: RequestMeta,
-    /// The prompt or resource template that the argument belongs to.
-    pub reference: CompletionReference,
-    /// Name of the argument and the text typed so far.
-    pub argument: CompletionArgument,
-    /// Values of the other arguments, as far as they are known.
-    pub context: Option<CompletionContext>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl CompleteRequestParams {
-    /// Completes one argument, without values of the others.
-    pub fn new(
-        meta: RequestMeta,
-        reference: CompletionReference,
-        argument: CompletionArgument,
-    ) -> Self {
-        Self {
-            meta,
-            reference,
-            argument,
-            context: None,
-            extra: JsonObject::new(),
+wire! {
+    /// Parameters of `completion/complete`.
+    pub struct CompleteRequestParams {
+        required {
+            /// Request metadata (`_meta`): protocol version, client info,
+            /// capabilities.
+            meta: RequestMeta = "_meta",
+            /// The prompt or resource template that the argument belongs to.
+            reference: CompletionReference = "ref",
+            /// Name of the argument and the text typed so far.
+            argument: CompletionArgument = "argument",
+        }
+        optional {
+            /// Values of the other arguments, as far as they are known.
+            context: Option<CompletionContext> = "context",
         }
     }
-}
 
-members!(CompleteRequestParams {
-    required: meta = "_meta", reference = "ref", argument = "argument";
-    optional: context = "context";
-    rest: extra
-});
+    /// Completes one argument, without values of the others.
+    new(meta: RequestMeta, reference: CompletionReference, argument: CompletionArgument);
+}
 
 /// Owner of an argument: a prompt or a resource template, distinguished by
 /// `type`.
@@ -85,146 +68,95 @@ impl<'de> Deserialize<'de> for CompletionReference {
     }
 }
 
-/// Reference to a prompt, by name (`ref/prompt`).
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct PromptReference {
-    /// Programmatic name.
-    pub name: String,
-    /// Display name.
-    pub title: Option<String>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
+wire! {
+    /// Reference to a prompt, by name (`ref/prompt`).
+    pub struct PromptReference {
+        tag "type" = "ref/prompt";
+        required {
+            /// Programmatic name.
+            name: String = "name",
+        }
+        optional {
+            /// Display name.
+            title: Option<String> = "title",
+        }
+    }
 
-impl PromptReference {
     /// Refers to the prompt `name`.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            title: None,
-            extra: JsonObject::new(),
+    new(name: impl Into<String>);
+}
+
+wire! {
+    /// Reference to a resource or a resource template (`ref/resource`).
+    pub struct ResourceTemplateReference {
+        tag "type" = "ref/resource";
+        required {
+            /// URI of the resource, or URI template.
+            uri: String = "uri",
         }
     }
-}
 
-members!(PromptReference {
-    tag: "type" = "ref/prompt";
-    required: name = "name";
-    optional: title = "title";
-    rest: extra
-});
-
-/// Reference to a resource or a resource template (`ref/resource`).
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ResourceTemplateReference {
-    /// URI of the resource, or URI template.
-    pub uri: String,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl ResourceTemplateReference {
     /// Refers to the resource or template `uri`.
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            extra: JsonObject::new(),
+    new(uri: impl Into<String>);
+}
+
+wire! {
+    /// Argument to complete: its name and the text typed so far.
+    pub struct CompletionArgument {
+        required {
+            /// Name of the argument.
+            name: String = "name",
+            /// Text typed so far.
+            value: String = "value",
         }
     }
-}
 
-members!(ResourceTemplateReference {
-    tag: "type" = "ref/resource";
-    required: uri = "uri";
-    rest: extra
-});
-
-/// Argument to complete: its name and the text typed so far.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CompletionArgument {
-    /// Name of the argument.
-    pub name: String,
-    /// Text typed so far.
-    pub value: String,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl CompletionArgument {
     /// Creates an argument `name` with the text `value` typed so far.
-    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            value: value.into(),
-            extra: JsonObject::new(),
+    new(name: impl Into<String>, value: impl Into<String>);
+}
+
+wire! {
+    /// Arguments that already have a value.
+    #[derive(Default)]
+    pub struct CompletionContext {
+        optional {
+            /// Value of each argument, by name.
+            arguments: Option<BTreeMap<String, String>> = "arguments",
         }
     }
 }
 
-members!(CompletionArgument {
-    required: name = "name", value = "value";
-    rest: extra
-});
+wire! {
+    /// Result of `completion/complete`.
+    pub struct CompleteResult {
+        required {
+            /// Suggested values, best first.
+            completion: Completion = "completion",
+        }
+        optional {
+            /// Result metadata (`_meta`).
+            meta: Option<ResultMeta> = "_meta",
+        }
+    }
 
-/// Arguments that already have a value.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct CompletionContext {
-    /// Value of each argument, by name.
-    pub arguments: Option<BTreeMap<String, String>>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-members!(CompletionContext {
-    optional: arguments = "arguments";
-    rest: extra
-});
-
-/// Result of `completion/complete`.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CompleteResult {
-    /// Suggested values, best first.
-    pub completion: Completion,
-    /// Result metadata (`_meta`).
-    pub meta: Option<ResultMeta>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl CompleteResult {
     /// Creates a result with the suggestions `completion`.
-    pub fn new(completion: Completion) -> Self {
-        Self {
-            completion,
-            meta: None,
-            extra: JsonObject::new(),
-        }
-    }
+    new(completion: Completion);
 }
 
-members!(CompleteResult {
-    required: completion = "completion";
-    optional: meta = "_meta";
-    rest: extra
-});
-
-/// Suggestions, best first, at most [`MAX_VALUES`](Self::MAX_VALUES).
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Completion {
-    /// Suggested values, best first.
-    pub values: Vec<String>,
-    /// Number of suggestions in total, if known.
-    pub total: Option<u64>,
-    /// True if there are more suggestions than `values` holds.
-    pub has_more: Option<bool>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Suggestions, best first, at most [`MAX_VALUES`](Self::MAX_VALUES).
+    pub struct Completion {
+        required {
+            /// Suggested values, best first.
+            values: Vec<String> = "values",
+        }
+        optional {
+            /// Number of suggestions in total, if known.
+            total: Option<u64> = "total",
+            /// True if there are more suggestions than `values` holds.
+            has_more: Option<bool> = "hasMore",
+        }
+    }
 }
 
 impl Completion {
@@ -244,12 +176,6 @@ impl Completion {
         }
     }
 }
-
-members!(Completion {
-    required: values = "values";
-    optional: total = "total", has_more = "hasMore";
-    rest: extra
-});
 
 #[cfg(test)]
 mod tests {

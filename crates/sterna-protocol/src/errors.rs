@@ -6,7 +6,6 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::capabilities::ClientCapabilities;
-use crate::json::JsonObject;
 use crate::jsonrpc::{ErrorCode, ErrorObject};
 use crate::version::ProtocolVersion;
 
@@ -86,30 +85,18 @@ pub struct MalformedErrorData {
     pub source: serde_json::Error,
 }
 
-/// Data of error −32021: a capability that the client did not declare.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct MissingRequiredClientCapability {
-    /// Capabilities that the client must declare for the request.
-    pub required_capabilities: ClientCapabilities,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl MissingRequiredClientCapability {
-    /// Asks the client to declare `required_capabilities`.
-    pub fn new(required_capabilities: ClientCapabilities) -> Self {
-        Self {
-            required_capabilities,
-            extra: JsonObject::new(),
+wire! {
+    /// Data of error −32021: a capability that the client did not declare.
+    pub struct MissingRequiredClientCapability {
+        required {
+            /// Capabilities that the client must declare for the request.
+            required_capabilities: ClientCapabilities = "requiredCapabilities",
         }
     }
-}
 
-members!(MissingRequiredClientCapability {
-    required: required_capabilities = "requiredCapabilities";
-    rest: extra
-});
+    /// Asks the client to declare `required_capabilities`.
+    new(required_capabilities: ClientCapabilities);
+}
 
 impl From<&MissingRequiredClientCapability> for ErrorObject {
     fn from(missing: &MissingRequiredClientCapability) -> Self {
@@ -122,33 +109,20 @@ impl From<&MissingRequiredClientCapability> for ErrorObject {
     }
 }
 
-/// Data of error −32022: a protocol version that the server does not speak.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct UnsupportedProtocolVersion {
-    /// Version that the request names.
-    pub requested: ProtocolVersion,
-    /// Versions that the server speaks.
-    pub supported: Vec<ProtocolVersion>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl UnsupportedProtocolVersion {
-    /// Refuses the version `requested` in favour of those `supported`.
-    pub fn new(requested: ProtocolVersion, supported: Vec<ProtocolVersion>) -> Self {
-        Self {
-            requested,
-            supported,
-            extra: JsonObject::new(),
+wire! {
+    /// Data of error −32022: a protocol version that the server does not speak.
+    pub struct UnsupportedProtocolVersion {
+        required {
+            /// Version that the request names.
+            requested: ProtocolVersion = "requested",
+            /// Versions that the server speaks.
+            supported: Vec<ProtocolVersion> = "supported",
         }
     }
-}
 
-members!(UnsupportedProtocolVersion {
-    required: requested = "requested", supported = "supported";
-    rest: extra
-});
+    /// Refuses the version `requested` in favour of those `supported`.
+    new(requested: ProtocolVersion, supported: Vec<ProtocolVersion>);
+}
 
 impl From<&UnsupportedProtocolVersion> for ErrorObject {
     fn from(unsupported: &UnsupportedProtocolVersion) -> Self {

@@ -1,6 +1,6 @@
 //! Logging: messages from a server to the client (deprecated in 2026-07-28).
 
-use crate::json::{JsonObject, OtherName, RawJson};
+use crate::json::{OtherName, RawJson};
 use crate::notification::NotificationMeta;
 
 /// Severity of a log message, as in RFC 5424.
@@ -62,40 +62,26 @@ impl LoggingLevel {
     }
 }
 
-/// Parameters of `notifications/message`.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct LoggingMessageNotificationParams {
-    /// Severity.
-    pub level: LoggingLevel,
-    /// Message: text or any other JSON.
-    pub data: RawJson,
-    /// Name of the part of the server that logs.
-    pub logger: Option<String>,
-    /// Notification metadata (`_meta`).
-    pub meta: Option<NotificationMeta>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl LoggingMessageNotificationParams {
-    /// Creates a message without a logger name.
-    pub fn new(level: LoggingLevel, data: impl Into<RawJson>) -> Self {
-        Self {
-            level,
-            data: data.into(),
-            logger: None,
-            meta: None,
-            extra: JsonObject::new(),
+wire! {
+    /// Parameters of `notifications/message`.
+    pub struct LoggingMessageNotificationParams {
+        required {
+            /// Severity.
+            level: LoggingLevel = "level",
+            /// Message: text or any other JSON.
+            data: RawJson = "data",
+        }
+        optional {
+            /// Name of the part of the server that logs.
+            logger: Option<String> = "logger",
+            /// Notification metadata (`_meta`).
+            meta: Option<NotificationMeta> = "_meta",
         }
     }
-}
 
-members!(LoggingMessageNotificationParams {
-    required: level = "level", data = "data";
-    optional: logger = "logger", meta = "_meta";
-    rest: extra
-});
+    /// Creates a message without a logger name.
+    new(level: LoggingLevel, data: impl Into<RawJson>);
+}
 
 #[cfg(test)]
 mod tests {

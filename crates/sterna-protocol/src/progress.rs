@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::json::{JsonObject, Number};
+use crate::json::Number;
 use crate::jsonrpc::RequestId;
 use crate::notification::NotificationMeta;
 
@@ -26,40 +26,25 @@ impl<T: Into<RequestId>> From<T> for ProgressToken {
     }
 }
 
-/// Parameters of `notifications/progress`.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ProgressNotificationParams {
-    /// Token of the request that asked for progress.
-    pub progress_token: ProgressToken,
-    /// Progress so far. Increases with every notification.
-    pub progress: Number,
-    /// Progress at the end, if known.
-    pub total: Option<Number>,
-    /// Current activity, for users.
-    pub message: Option<String>,
-    /// Notification metadata (`_meta`).
-    pub meta: Option<NotificationMeta>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl ProgressNotificationParams {
-    /// Reports `progress` without a total.
-    pub fn new(progress_token: ProgressToken, progress: impl Into<Number>) -> Self {
-        Self {
-            progress_token,
-            progress: progress.into(),
-            total: None,
-            message: None,
-            meta: None,
-            extra: JsonObject::new(),
+wire! {
+    /// Parameters of `notifications/progress`.
+    pub struct ProgressNotificationParams {
+        required {
+            /// Token of the request that asked for progress.
+            progress_token: ProgressToken = "progressToken",
+            /// Progress so far. Increases with every notification.
+            progress: Number = "progress",
+        }
+        optional {
+            /// Progress at the end, if known.
+            total: Option<Number> = "total",
+            /// Current activity, for users.
+            message: Option<String> = "message",
+            /// Notification metadata (`_meta`).
+            meta: Option<NotificationMeta> = "_meta",
         }
     }
-}
 
-members!(ProgressNotificationParams {
-    required: progress_token = "progressToken", progress = "progress";
-    optional: total = "total", message = "message", meta = "_meta";
-    rest: extra
-});
+    /// Reports `progress` without a total.
+    new(progress_token: ProgressToken, progress: impl Into<Number>);
+}

@@ -4,77 +4,56 @@
 use crate::json::JsonObject;
 use crate::uri::Uri;
 
-/// Parameters of `roots/list`. Optional as a whole.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ListRootsRequestParams {
-    /// Metadata (`_meta`) under keys of the sender's choice.
-    pub meta: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-members!(ListRootsRequestParams {
-    optional: meta = "_meta";
-    rest: extra
-});
-
-/// Result of `roots/list`.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ListRootsResult {
-    /// The client's roots.
-    pub roots: Vec<Root>,
-    /// Metadata (`_meta`) under keys of the sender's choice.
-    pub meta: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl ListRootsResult {
-    /// Creates a result with `roots`.
-    pub fn new(roots: Vec<Root>) -> Self {
-        Self {
-            roots,
-            meta: None,
-            extra: JsonObject::new(),
+wire! {
+    /// Parameters of `roots/list`. Optional as a whole.
+    #[derive(Default)]
+    pub struct ListRootsRequestParams {
+        optional {
+            /// Metadata (`_meta`) under keys of the sender's choice.
+            meta: Option<JsonObject> = "_meta",
         }
     }
 }
 
-members!(ListRootsResult {
-    required: roots = "roots";
-    optional: meta = "_meta";
-    rest: extra
-});
+wire! {
+    /// Result of `roots/list`.
+    pub struct ListRootsResult {
+        required {
+            /// The client's roots.
+            roots: Vec<Root> = "roots",
+        }
+        optional {
+            /// Metadata (`_meta`) under keys of the sender's choice.
+            meta: Option<JsonObject> = "_meta",
+        }
+    }
 
-/// Directory or file that the client works on.
-///
-/// A hint about relevance, not an access boundary.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Root {
-    /// URI; `file://` in every revision so far.
-    pub uri: String,
-    /// Display name.
-    pub name: Option<String>,
-    /// Metadata (`_meta`) under keys of the sender's choice.
-    pub meta: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+    /// Creates a result with `roots`.
+    new(roots: Vec<Root>);
+}
+
+wire! {
+    /// Directory or file that the client works on.
+    ///
+    /// A hint about relevance, not an access boundary.
+    pub struct Root {
+        required {
+            /// URI; `file://` in every revision so far.
+            uri: String = "uri",
+        }
+        optional {
+            /// Display name.
+            name: Option<String> = "name",
+            /// Metadata (`_meta`) under keys of the sender's choice.
+            meta: Option<JsonObject> = "_meta",
+        }
+    }
+
+    /// Creates a root without a name.
+    new(uri: impl Into<String>);
 }
 
 impl Root {
-    /// Creates a root without a name.
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            name: None,
-            meta: None,
-            extra: JsonObject::new(),
-        }
-    }
-
     /// Returns true for a `file://` URI. Other URIs must be neither sent nor
     /// trusted (ROOT-B1).
     pub fn is_file(&self) -> bool {
@@ -83,12 +62,6 @@ impl Root {
             && self.uri.parse::<Uri>().is_ok()
     }
 }
-
-members!(Root {
-    required: uri = "uri";
-    optional: name = "name", meta = "_meta";
-    rest: extra
-});
 
 #[cfg(test)]
 mod tests {

@@ -3,25 +3,26 @@ use std::collections::BTreeMap;
 use super::ExtensionId;
 use crate::json::JsonObject;
 
-/// Capabilities of a client, declared on a request.
-///
-/// In 2026-07-28 every request declares them anew; earlier declarations do not
-/// count.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ClientCapabilities {
-    /// Elicitation: the client can ask its user.
-    pub elicitation: Option<ElicitationCapability>,
-    /// Roots: the client can list them.
-    pub roots: Option<JsonObject>,
-    /// Sampling: the client can call a model.
-    pub sampling: Option<SamplingCapability>,
-    /// Extensions by id, with their settings.
-    pub extensions: Option<BTreeMap<String, JsonObject>>,
-    /// Experimental capabilities by name, with their settings.
-    pub experimental: Option<BTreeMap<String, JsonObject>>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Capabilities of a client, declared on a request.
+    ///
+    /// In 2026-07-28 every request declares them anew; earlier declarations do
+    /// not count.
+    #[derive(Default)]
+    pub struct ClientCapabilities {
+        optional {
+            /// Elicitation: the client can ask its user.
+            elicitation: Option<ElicitationCapability> = "elicitation",
+            /// Roots: the client can list them.
+            roots: Option<JsonObject> = "roots",
+            /// Sampling: the client can call a model.
+            sampling: Option<SamplingCapability> = "sampling",
+            /// Extensions by id, with their settings.
+            extensions: Option<BTreeMap<String, JsonObject>> = "extensions",
+            /// Experimental capabilities by name, with their settings.
+            experimental: Option<BTreeMap<String, JsonObject>> = "experimental",
+        }
+    }
 }
 
 impl ClientCapabilities {
@@ -74,24 +75,19 @@ impl ClientCapabilities {
     }
 }
 
-members!(ClientCapabilities {
-    optional: elicitation = "elicitation", roots = "roots", sampling = "sampling",
-        extensions = "extensions", experimental = "experimental";
-    rest: extra
-});
-
-/// Elicitation modes of a client.
-///
-/// Without a mode it means form mode, which is the older one.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ElicitationCapability {
-    /// Form mode: the client shows a form.
-    pub form: Option<JsonObject>,
-    /// URL mode: the client sends its user to a URL.
-    pub url: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Elicitation modes of a client.
+    ///
+    /// Without a mode it means form mode, which is the older one.
+    #[derive(Default)]
+    pub struct ElicitationCapability {
+        optional {
+            /// Form mode: the client shows a form.
+            form: Option<JsonObject> = "form",
+            /// URL mode: the client sends its user to a URL.
+            url: Option<JsonObject> = "url",
+        }
+    }
 }
 
 impl ElicitationCapability {
@@ -130,21 +126,17 @@ impl ElicitationCapability {
     }
 }
 
-members!(ElicitationCapability {
-    optional: form = "form", url = "url";
-    rest: extra
-});
-
-/// Sampling features of a client.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct SamplingCapability {
-    /// Tools can be passed to the model.
-    pub tools: Option<JsonObject>,
-    /// Context of MCP servers can be included (deprecated).
-    pub context: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Sampling features of a client.
+    #[derive(Default)]
+    pub struct SamplingCapability {
+        optional {
+            /// Tools can be passed to the model.
+            tools: Option<JsonObject> = "tools",
+            /// Context of MCP servers can be included (deprecated).
+            context: Option<JsonObject> = "context",
+        }
+    }
 }
 
 impl SamplingCapability {
@@ -156,8 +148,3 @@ impl SamplingCapability {
         }
     }
 }
-
-members!(SamplingCapability {
-    optional: tools = "tools", context = "context";
-    rest: extra
-});

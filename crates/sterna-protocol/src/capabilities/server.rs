@@ -3,26 +3,27 @@ use std::collections::BTreeMap;
 use super::ExtensionId;
 use crate::json::JsonObject;
 
-/// Capabilities of a server.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ServerCapabilities {
-    /// Tools.
-    pub tools: Option<ToolsCapability>,
-    /// Prompts.
-    pub prompts: Option<PromptsCapability>,
-    /// Resources.
-    pub resources: Option<ResourcesCapability>,
-    /// Argument completion.
-    pub completions: Option<JsonObject>,
-    /// Log messages to the client (deprecated).
-    pub logging: Option<JsonObject>,
-    /// Extensions by id, with their settings.
-    pub extensions: Option<BTreeMap<String, JsonObject>>,
-    /// Experimental capabilities by name, with their settings.
-    pub experimental: Option<BTreeMap<String, JsonObject>>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Capabilities of a server.
+    #[derive(Default)]
+    pub struct ServerCapabilities {
+        optional {
+            /// Tools.
+            tools: Option<ToolsCapability> = "tools",
+            /// Prompts.
+            prompts: Option<PromptsCapability> = "prompts",
+            /// Resources.
+            resources: Option<ResourcesCapability> = "resources",
+            /// Argument completion.
+            completions: Option<JsonObject> = "completions",
+            /// Log messages to the client (deprecated).
+            logging: Option<JsonObject> = "logging",
+            /// Extensions by id, with their settings.
+            extensions: Option<BTreeMap<String, JsonObject>> = "extensions",
+            /// Experimental capabilities by name, with their settings.
+            experimental: Option<BTreeMap<String, JsonObject>> = "experimental",
+        }
+    }
 }
 
 impl ServerCapabilities {
@@ -42,56 +43,38 @@ impl ServerCapabilities {
     }
 }
 
-members!(ServerCapabilities {
-    optional: tools = "tools", prompts = "prompts", resources = "resources",
-        completions = "completions", logging = "logging", extensions = "extensions",
-        experimental = "experimental";
-    rest: extra
-});
-
-/// Tool features of a server.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ToolsCapability {
-    /// The server reports changes of the list.
-    pub list_changed: Option<bool>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Tool features of a server.
+    #[derive(Default)]
+    pub struct ToolsCapability {
+        optional {
+            /// The server reports changes of the list.
+            list_changed: Option<bool> = "listChanged",
+        }
+    }
 }
 
-members!(ToolsCapability {
-    optional: list_changed = "listChanged";
-    rest: extra
-});
-
-/// Prompt features of a server.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct PromptsCapability {
-    /// The server reports changes of the list.
-    pub list_changed: Option<bool>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Prompt features of a server.
+    #[derive(Default)]
+    pub struct PromptsCapability {
+        optional {
+            /// The server reports changes of the list.
+            list_changed: Option<bool> = "listChanged",
+        }
+    }
 }
 
-members!(PromptsCapability {
-    optional: list_changed = "listChanged";
-    rest: extra
-});
-
-/// Resource features of a server.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ResourcesCapability {
-    /// The server reports changes of the resources that a client subscribed to.
-    pub subscribe: Option<bool>,
-    /// The server reports changes of the list.
-    pub list_changed: Option<bool>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Resource features of a server.
+    #[derive(Default)]
+    pub struct ResourcesCapability {
+        optional {
+            /// The server reports changes of the resources that a client
+            /// subscribed to.
+            subscribe: Option<bool> = "subscribe",
+            /// The server reports changes of the list.
+            list_changed: Option<bool> = "listChanged",
+        }
+    }
 }
-
-members!(ResourcesCapability {
-    optional: subscribe = "subscribe", list_changed = "listChanged";
-    rest: extra
-});

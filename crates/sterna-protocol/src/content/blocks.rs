@@ -3,53 +3,46 @@ use base64_simd::STANDARD as BASE64;
 use super::Annotations;
 use crate::json::JsonObject;
 
-/// Text content.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct TextContent {
-    /// The text.
-    pub text: String,
-    /// Audience, priority and age of the content.
-    pub annotations: Option<Annotations>,
-    /// Metadata (`_meta`) under keys of the sender's choice.
-    pub meta: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl TextContent {
-    /// Creates plain text.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            annotations: None,
-            meta: None,
-            extra: JsonObject::new(),
+wire! {
+    /// Text content.
+    pub struct TextContent {
+        tag "type" = "text";
+        required {
+            /// The text.
+            text: String = "text",
+        }
+        optional {
+            /// Audience, priority and age of the content.
+            annotations: Option<Annotations> = "annotations",
+            /// Metadata (`_meta`) under keys of the sender's choice.
+            meta: Option<JsonObject> = "_meta",
         }
     }
+
+    /// Creates plain text.
+    new(text: impl Into<String>);
 }
 
-members!(TextContent {
-    tag: "type" = "text";
-    required: text = "text";
-    optional: annotations = "annotations", meta = "_meta";
-    rest: extra
-});
+wire! {
+    /// Image content.
+    pub struct ImageContent {
+        tag "type" = "image";
+        required {
+            /// Image data in base64.
+            data: String = "data",
+            /// Media type.
+            mime_type: String = "mimeType",
+        }
+        optional {
+            /// Audience, priority and age.
+            annotations: Option<Annotations> = "annotations",
+            /// Metadata (`_meta`) under keys of the sender's choice.
+            meta: Option<JsonObject> = "_meta",
+        }
+    }
 
-/// Image content.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ImageContent {
-    /// Image data in base64.
-    pub data: String,
-    /// Media type.
-    pub mime_type: String,
-    /// Audience, priority and age.
-    pub annotations: Option<Annotations>,
-    /// Metadata (`_meta`) under keys of the sender's choice.
-    pub meta: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+    /// Creates an image from data in base64.
+    from_base64(data: impl Into<String>, mime_type: impl Into<String>);
 }
 
 impl ImageContent {
@@ -57,40 +50,28 @@ impl ImageContent {
     pub fn new(bytes: &[u8], mime_type: impl Into<String>) -> Self {
         Self::from_base64(BASE64.encode_to_string(bytes), mime_type)
     }
-
-    /// Creates an image from data in base64.
-    pub fn from_base64(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
-        Self {
-            data: data.into(),
-            mime_type: mime_type.into(),
-            annotations: None,
-            meta: None,
-            extra: JsonObject::new(),
-        }
-    }
 }
 
-members!(ImageContent {
-    tag: "type" = "image";
-    required: data = "data", mime_type = "mimeType";
-    optional: annotations = "annotations", meta = "_meta";
-    rest: extra
-});
+wire! {
+    /// Audio content.
+    pub struct AudioContent {
+        tag "type" = "audio";
+        required {
+            /// Audio data in base64.
+            data: String = "data",
+            /// Media type.
+            mime_type: String = "mimeType",
+        }
+        optional {
+            /// Audience, priority and age.
+            annotations: Option<Annotations> = "annotations",
+            /// Metadata (`_meta`) under keys of the sender's choice.
+            meta: Option<JsonObject> = "_meta",
+        }
+    }
 
-/// Audio content.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct AudioContent {
-    /// Audio data in base64.
-    pub data: String,
-    /// Media type.
-    pub mime_type: String,
-    /// Audience, priority and age.
-    pub annotations: Option<Annotations>,
-    /// Metadata (`_meta`) under keys of the sender's choice.
-    pub meta: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+    /// Creates audio from data in base64.
+    from_base64(data: impl Into<String>, mime_type: impl Into<String>);
 }
 
 impl AudioContent {
@@ -98,22 +79,4 @@ impl AudioContent {
     pub fn new(bytes: &[u8], mime_type: impl Into<String>) -> Self {
         Self::from_base64(BASE64.encode_to_string(bytes), mime_type)
     }
-
-    /// Creates audio from data in base64.
-    pub fn from_base64(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
-        Self {
-            data: data.into(),
-            mime_type: mime_type.into(),
-            annotations: None,
-            meta: None,
-            extra: JsonObject::new(),
-        }
-    }
 }
-
-members!(AudioContent {
-    tag: "type" = "audio";
-    required: data = "data", mime_type = "mimeType";
-    optional: annotations = "annotations", meta = "_meta";
-    rest: extra
-});

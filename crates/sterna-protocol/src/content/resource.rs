@@ -24,18 +24,21 @@ members!(ResourceLink {
     base: resource
 });
 
-/// Contents of a resource, embedded in a prompt or a tool result.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct EmbeddedResource {
-    /// Contents of the resource.
-    pub resource: ResourceContents,
-    /// Audience, priority and age of the content.
-    pub annotations: Option<Annotations>,
-    /// Metadata (`_meta`) under keys of the sender's choice.
-    pub meta: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Contents of a resource, embedded in a prompt or a tool result.
+    pub struct EmbeddedResource {
+        tag "type" = "resource";
+        required {
+            /// Contents of the resource.
+            resource: ResourceContents = "resource",
+        }
+        optional {
+            /// Audience, priority and age of the content.
+            annotations: Option<Annotations> = "annotations",
+            /// Metadata (`_meta`) under keys of the sender's choice.
+            meta: Option<JsonObject> = "_meta",
+        }
+    }
 }
 
 impl EmbeddedResource {
@@ -66,10 +69,3 @@ impl EmbeddedResource {
         }
     }
 }
-
-members!(EmbeddedResource {
-    tag: "type" = "resource";
-    required: resource = "resource";
-    optional: annotations = "annotations", meta = "_meta";
-    rest: extra
-});

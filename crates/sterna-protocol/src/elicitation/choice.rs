@@ -2,138 +2,99 @@
 
 use crate::json::JsonObject;
 
-/// Single choice among strings.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct UntitledSingleSelectEnumSchema {
-    /// The choices.
-    pub values: Vec<String>,
-    /// Display name of the field.
-    pub title: Option<String>,
-    /// Description of the value.
-    pub description: Option<String>,
-    /// Choice that is selected at first.
-    pub default: Option<String>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
+wire! {
+    /// Single choice among strings.
+    pub struct UntitledSingleSelectEnumSchema {
+        tag "type" = "string";
+        required {
+            /// The choices.
+            values: Vec<String> = "enum",
+        }
+        optional {
+            /// Display name of the field.
+            title: Option<String> = "title",
+            /// Description of the value.
+            description: Option<String> = "description",
+            /// Choice that is selected at first.
+            default: Option<String> = "default",
+        }
+    }
 
-impl UntitledSingleSelectEnumSchema {
     /// Creates a single choice among `values`.
-    pub fn new(values: Vec<String>) -> Self {
-        Self {
-            values,
-            title: None,
-            description: None,
-            default: None,
-            extra: JsonObject::new(),
+    new(values: Vec<String>);
+}
+
+wire! {
+    /// Single choice among strings with titles.
+    pub struct TitledSingleSelectEnumSchema {
+        tag "type" = "string";
+        required {
+            /// The choices.
+            one_of: Vec<EnumOption> = "oneOf",
+        }
+        optional {
+            /// Display name of the field.
+            title: Option<String> = "title",
+            /// Description of the value.
+            description: Option<String> = "description",
+            /// Choice that is selected at first.
+            default: Option<String> = "default",
         }
     }
-}
 
-members!(UntitledSingleSelectEnumSchema {
-    tag: "type" = "string";
-    required: values = "enum";
-    optional: title = "title", description = "description", default = "default";
-    rest: extra
-});
-
-/// Single choice among strings with titles.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct TitledSingleSelectEnumSchema {
-    /// The choices.
-    pub one_of: Vec<EnumOption>,
-    /// Display name of the field.
-    pub title: Option<String>,
-    /// Description of the value.
-    pub description: Option<String>,
-    /// Choice that is selected at first.
-    pub default: Option<String>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl TitledSingleSelectEnumSchema {
     /// Creates a single choice among `one_of`.
-    pub fn new(one_of: Vec<EnumOption>) -> Self {
-        Self {
-            one_of,
-            title: None,
-            description: None,
-            default: None,
-            extra: JsonObject::new(),
+    new(one_of: Vec<EnumOption>);
+}
+
+wire! {
+    /// Single choice among strings, with the titles in a parallel list, as in
+    /// 2025-06-18.
+    pub struct LegacyTitledEnumSchema {
+        tag "type" = "string";
+        required {
+            /// The choices.
+            values: Vec<String> = "enum",
+            /// Title of each choice, in the order of `values`.
+            ///
+            /// A schema without this member is an
+            /// [`UntitledSingleSelectEnumSchema`].
+            enum_names: Vec<String> = "enumNames",
+        }
+        optional {
+            /// Display name of the field.
+            title: Option<String> = "title",
+            /// Description of the value.
+            description: Option<String> = "description",
+            /// Choice that is selected at first.
+            default: Option<String> = "default",
         }
     }
-}
 
-members!(TitledSingleSelectEnumSchema {
-    tag: "type" = "string";
-    required: one_of = "oneOf";
-    optional: title = "title", description = "description", default = "default";
-    rest: extra
-});
-
-/// Single choice among strings, with the titles in a parallel list, as in
-/// 2025-06-18.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct LegacyTitledEnumSchema {
-    /// The choices.
-    pub values: Vec<String>,
-    /// Title of each choice, in the order of `values`.
-    ///
-    /// A schema without this member is an [`UntitledSingleSelectEnumSchema`].
-    pub enum_names: Vec<String>,
-    /// Display name of the field.
-    pub title: Option<String>,
-    /// Description of the value.
-    pub description: Option<String>,
-    /// Choice that is selected at first.
-    pub default: Option<String>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl LegacyTitledEnumSchema {
     /// Creates a single choice among `values`, shown as `enum_names`.
-    pub fn new(values: Vec<String>, enum_names: Vec<String>) -> Self {
-        Self {
-            values,
-            enum_names,
-            title: None,
-            description: None,
-            default: None,
-            extra: JsonObject::new(),
-        }
-    }
+    new(values: Vec<String>, enum_names: Vec<String>);
 }
 
-members!(LegacyTitledEnumSchema {
-    tag: "type" = "string";
-    required: values = "enum", enum_names = "enumNames";
-    optional: title = "title", description = "description", default = "default";
-    rest: extra
-});
-
-/// Multiple choice among strings.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct UntitledMultiSelectEnumSchema {
-    /// The choices.
-    pub items: UntitledItems,
-    /// Least number of choices.
-    pub min_items: Option<u64>,
-    /// Largest number of choices.
-    pub max_items: Option<u64>,
-    /// Display name of the field.
-    pub title: Option<String>,
-    /// Description of the value.
-    pub description: Option<String>,
-    /// Choice that is selected at first.
-    pub default: Option<Vec<String>>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Multiple choice among strings.
+    pub struct UntitledMultiSelectEnumSchema {
+        tag "type" = "array";
+        required {
+            /// The choices.
+            items: UntitledItems = "items",
+        }
+        optional {
+            /// Least number of choices.
+            min_items: Option<u64> = "minItems",
+            /// Largest number of choices.
+            max_items: Option<u64> = "maxItems",
+            /// Display name of the field.
+            title: Option<String> = "title",
+            /// Description of the value.
+            description: Option<String> = "description",
+            /// Choice that is selected at first.
+            default: Option<Vec<String>> = "default",
+        }
+    }
 }
 
 impl UntitledMultiSelectEnumSchema {
@@ -155,48 +116,38 @@ impl UntitledMultiSelectEnumSchema {
     }
 }
 
-members!(UntitledMultiSelectEnumSchema {
-    tag: "type" = "array";
-    required: items = "items";
-    optional: min_items = "minItems", max_items = "maxItems", title = "title",
-        description = "description", default = "default";
-    rest: extra
-});
-
-/// Choices of an [`UntitledMultiSelectEnumSchema`].
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct UntitledItems {
-    /// The choices.
-    pub values: Vec<String>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Choices of an [`UntitledMultiSelectEnumSchema`].
+    pub struct UntitledItems {
+        tag "type" = "string";
+        required {
+            /// The choices.
+            values: Vec<String> = "enum",
+        }
+    }
 }
 
-members!(UntitledItems {
-    tag: "type" = "string";
-    required: values = "enum";
-    rest: extra
-});
-
-/// Multiple choice among strings with titles.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct TitledMultiSelectEnumSchema {
-    /// The choices.
-    pub items: TitledItems,
-    /// Least number of choices.
-    pub min_items: Option<u64>,
-    /// Largest number of choices.
-    pub max_items: Option<u64>,
-    /// Display name of the field.
-    pub title: Option<String>,
-    /// Description of the value.
-    pub description: Option<String>,
-    /// Choice that is selected at first.
-    pub default: Option<Vec<String>>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Multiple choice among strings with titles.
+    pub struct TitledMultiSelectEnumSchema {
+        tag "type" = "array";
+        required {
+            /// The choices.
+            items: TitledItems = "items",
+        }
+        optional {
+            /// Least number of choices.
+            min_items: Option<u64> = "minItems",
+            /// Largest number of choices.
+            max_items: Option<u64> = "maxItems",
+            /// Display name of the field.
+            title: Option<String> = "title",
+            /// Description of the value.
+            description: Option<String> = "description",
+            /// Choice that is selected at first.
+            default: Option<Vec<String>> = "default",
+        }
+    }
 }
 
 impl TitledMultiSelectEnumSchema {
@@ -218,53 +169,27 @@ impl TitledMultiSelectEnumSchema {
     }
 }
 
-members!(TitledMultiSelectEnumSchema {
-    tag: "type" = "array";
-    required: items = "items";
-    optional: min_items = "minItems", max_items = "maxItems", title = "title",
-        description = "description", default = "default";
-    rest: extra
-});
-
-/// Choices of a [`TitledMultiSelectEnumSchema`].
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct TitledItems {
-    /// The choices.
-    pub any_of: Vec<EnumOption>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-members!(TitledItems {
-    required: any_of = "anyOf";
-    rest: extra
-});
-
-/// Choice with a title.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct EnumOption {
-    /// Value in the answer.
-    pub value: String,
-    /// Title that the user sees.
-    pub title: String,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl EnumOption {
-    /// Creates the choice `value`, shown as `title`.
-    pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
-        Self {
-            value: value.into(),
-            title: title.into(),
-            extra: JsonObject::new(),
+wire! {
+    /// Choices of a [`TitledMultiSelectEnumSchema`].
+    pub struct TitledItems {
+        required {
+            /// The choices.
+            any_of: Vec<EnumOption> = "anyOf",
         }
     }
 }
 
-members!(EnumOption {
-    required: value = "const", title = "title";
-    rest: extra
-});
+wire! {
+    /// Choice with a title.
+    pub struct EnumOption {
+        required {
+            /// Value in the answer.
+            value: String = "const",
+            /// Title that the user sees.
+            title: String = "title",
+        }
+    }
+
+    /// Creates the choice `value`, shown as `title`.
+    new(value: impl Into<String>, title: impl Into<String>);
+}

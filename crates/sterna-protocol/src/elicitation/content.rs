@@ -6,31 +6,26 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::json::{JsonObject, NotFinite, Number, OtherName};
 
-/// Result of `elicitation/create`: the user's action and input.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ElicitResult {
-    /// Action of the user.
-    pub action: ElicitAction,
-    /// Input of the user. `Some` only for a form that was accepted.
-    pub content: Option<ElicitContent>,
-    /// Metadata (`_meta`) under keys of the sender's choice.
-    pub meta: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl ElicitResult {
-    /// Creates a result without content.
-    pub fn new(action: ElicitAction) -> Self {
-        Self {
-            action,
-            content: None,
-            meta: None,
-            extra: JsonObject::new(),
+wire! {
+    /// Result of `elicitation/create`: the user's action and input.
+    pub struct ElicitResult {
+        required {
+            /// Action of the user.
+            action: ElicitAction = "action",
+        }
+        optional {
+            /// Input of the user. `Some` only for a form that was accepted.
+            content: Option<ElicitContent> = "content",
+            /// Metadata (`_meta`) under keys of the sender's choice.
+            meta: Option<JsonObject> = "_meta",
         }
     }
 
+    /// Creates a result without content.
+    new(action: ElicitAction);
+}
+
+impl ElicitResult {
     /// Accepts a form. `content` is pairs of field and value, or an
     /// [`ElicitContent`].
     ///
@@ -75,12 +70,6 @@ impl ElicitResult {
         Self::new(ElicitAction::Cancel)
     }
 }
-
-members!(ElicitResult {
-    required: action = "action";
-    optional: content = "content", meta = "_meta";
-    rest: extra
-});
 
 /// Action of a user on an elicitation request.
 #[derive(Clone, Debug, PartialEq, Eq)]

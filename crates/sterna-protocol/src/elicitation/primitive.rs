@@ -93,32 +93,27 @@ impl<'de> Deserialize<'de> for PrimitiveSchema {
     }
 }
 
-/// Schema of a text field.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct StringSchema {
-    /// Display name of the field.
-    pub title: Option<String>,
-    /// Description of the value.
-    pub description: Option<String>,
-    /// Least number of characters.
-    pub min_length: Option<u64>,
-    /// Largest number of characters.
-    pub max_length: Option<u64>,
-    /// Format of the text.
-    pub format: Option<StringFormat>,
-    /// Value before the user types.
-    pub default: Option<String>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Schema of a text field.
+    #[derive(Default)]
+    pub struct StringSchema {
+        tag "type" = "string";
+        optional {
+            /// Display name of the field.
+            title: Option<String> = "title",
+            /// Description of the value.
+            description: Option<String> = "description",
+            /// Least number of characters.
+            min_length: Option<u64> = "minLength",
+            /// Largest number of characters.
+            max_length: Option<u64> = "maxLength",
+            /// Format of the text.
+            format: Option<StringFormat> = "format",
+            /// Value before the user types.
+            default: Option<String> = "default",
+        }
+    }
 }
-
-members!(StringSchema {
-    tag: "type" = "string";
-    optional: title = "title", description = "description", min_length = "minLength",
-        max_length = "maxLength", format = "format", default = "default";
-    rest: extra
-});
 
 /// Format of the text in a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,24 +138,29 @@ names!(StringFormat {
     Uri = "uri",
 });
 
-/// Schema of a number field.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct NumberSchema {
-    /// Integer or any number (`type`).
-    pub kind: NumberType,
-    /// Display name of the field.
-    pub title: Option<String>,
-    /// Description of the value.
-    pub description: Option<String>,
-    /// Smallest value.
-    pub minimum: Option<Number>,
-    /// Largest value.
-    pub maximum: Option<Number>,
-    /// Value before the user types.
-    pub default: Option<Number>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Schema of a number field.
+    pub struct NumberSchema {
+        required {
+            /// Integer or any number (`type`).
+            kind: NumberType = "type",
+        }
+        optional {
+            /// Display name of the field.
+            title: Option<String> = "title",
+            /// Description of the value.
+            description: Option<String> = "description",
+            /// Smallest value.
+            minimum: Option<Number> = "minimum",
+            /// Largest value.
+            maximum: Option<Number> = "maximum",
+            /// Value before the user types.
+            default: Option<Number> = "default",
+        }
+    }
+
+    /// Creates a field for any number of this type.
+    new(kind: NumberType);
 }
 
 impl NumberSchema {
@@ -224,27 +224,7 @@ impl NumberSchema {
         self.default = Some(default.into());
         self
     }
-
-    /// Creates a field for any number of this type.
-    pub fn new(kind: NumberType) -> Self {
-        Self {
-            kind,
-            title: None,
-            description: None,
-            minimum: None,
-            maximum: None,
-            default: None,
-            extra: JsonObject::new(),
-        }
-    }
 }
-
-members!(NumberSchema {
-    required: kind = "type";
-    optional: title = "title", description = "description", minimum = "minimum",
-        maximum = "maximum", default = "default";
-    rest: extra
-});
 
 /// Type of a number field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -278,22 +258,18 @@ impl<'de> Deserialize<'de> for NumberType {
     }
 }
 
-/// Schema of a boolean field.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct BooleanSchema {
-    /// Display name of the field.
-    pub title: Option<String>,
-    /// Description of the value.
-    pub description: Option<String>,
-    /// Value before the user chooses.
-    pub default: Option<bool>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Schema of a boolean field.
+    #[derive(Default)]
+    pub struct BooleanSchema {
+        tag "type" = "boolean";
+        optional {
+            /// Display name of the field.
+            title: Option<String> = "title",
+            /// Description of the value.
+            description: Option<String> = "description",
+            /// Value before the user chooses.
+            default: Option<bool> = "default",
+        }
+    }
 }
-
-members!(BooleanSchema {
-    tag: "type" = "boolean";
-    optional: title = "title", description = "description", default = "default";
-    rest: extra
-});

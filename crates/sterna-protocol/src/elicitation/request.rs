@@ -104,35 +104,22 @@ impl<'de> Deserialize<'de> for FormMode {
     }
 }
 
-/// URL for the user to visit. The result of the visit does not pass through the
-/// client.
-///
-/// Since 2026-07-28 there is no `elicitationId`: the server finds out from its
-/// own state whether the visit is over.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ElicitRequestUrlParams {
-    /// Message for the user.
-    pub message: String,
-    /// URL to visit; always a valid URI (ELICIT-S6).
-    pub url: Uri,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl ElicitRequestUrlParams {
-    /// Sends the user to `url`.
-    pub fn new(message: impl Into<String>, url: Uri) -> Self {
-        Self {
-            message: message.into(),
-            url,
-            extra: JsonObject::new(),
+wire! {
+    /// URL for the user to visit. The result of the visit does not pass through
+    /// the client.
+    ///
+    /// Since 2026-07-28 there is no `elicitationId`: the server finds out from
+    /// its own state whether the visit is over.
+    pub struct ElicitRequestUrlParams {
+        tag "mode" = "url";
+        required {
+            /// Message for the user.
+            message: String = "message",
+            /// URL to visit; always a valid URI (ELICIT-S6).
+            url: Uri = "url",
         }
     }
-}
 
-members!(ElicitRequestUrlParams {
-    tag: "mode" = "url";
-    required: message = "message", url = "url";
-    rest: extra
-});
+    /// Sends the user to `url`.
+    new(message: impl Into<String>, url: Uri);
+}

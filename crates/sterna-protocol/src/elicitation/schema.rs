@@ -4,35 +4,38 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 use super::PrimitiveSchema;
-use crate::json::JsonObject;
 
-/// Schema of a form: a flat object of primitive fields.
-///
-/// # Examples
-///
-/// ```
-/// use sterna_protocol::elicitation::{BooleanSchema, FormSchema, StringSchema};
-///
-/// let form = FormSchema::new()
-///     .with_required("reason", StringSchema::default())
-///     .with_optional("notify", BooleanSchema::default());
-/// assert_eq!(
-///     serde_json::to_string(&form)?,
-///     r#"{"type":"object","properties":{"reason":{"type":"string"},"notify":{"type":"boolean"}},"required":["reason"]}"#,
-/// );
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct FormSchema {
-    /// Fields, in the order in which the form shows them.
-    pub properties: Properties,
-    /// Names of the required fields.
-    pub required: Option<Vec<String>>,
-    /// Schema dialect (`$schema`), if given.
-    pub schema: Option<String>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Schema of a form: a flat object of primitive fields.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sterna_protocol::elicitation::{BooleanSchema, FormSchema, StringSchema};
+    ///
+    /// let form = FormSchema::new()
+    ///     .with_required("reason", StringSchema::default())
+    ///     .with_optional("notify", BooleanSchema::default());
+    /// assert_eq!(
+    ///     serde_json::to_string(&form)?,
+    ///     r#"{"type":"object","properties":{"reason":{"type":"string"},"notify":{"type":"boolean"}},"required":["reason"]}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[derive(Default)]
+    pub struct FormSchema {
+        tag "type" = "object";
+        required {
+            /// Fields, in the order in which the form shows them.
+            properties: Properties = "properties",
+        }
+        optional {
+            /// Names of the required fields.
+            required: Option<Vec<String>> = "required",
+            /// Schema dialect (`$schema`), if given.
+            schema: Option<String> = "$schema",
+        }
+    }
 }
 
 impl FormSchema {
@@ -71,13 +74,6 @@ impl FormSchema {
         required.into_iter().any(|required| required == name)
     }
 }
-
-members!(FormSchema {
-    tag: "type" = "object";
-    required: properties = "properties";
-    optional: required = "required", schema = "$schema";
-    rest: extra
-});
 
 /// Fields of a form by name, in the server's order.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -156,70 +156,42 @@ pub enum InputRequestError {
     UnknownMethod(String),
 }
 
-/// `sampling/createMessage`: request for the client's model.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CreateMessageRequest {
-    /// Parameters of the sampling request.
-    pub params: CreateMessageRequestParams,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
+wire! {
+    /// `sampling/createMessage`: request for the client's model.
+    pub struct CreateMessageRequest {
+        tag "method" = "sampling/createMessage";
+        required {
+            /// Parameters of the sampling request.
+            params: CreateMessageRequestParams = "params",
+        }
+    }
 
-impl CreateMessageRequest {
     /// Creates a sampling request.
-    pub fn new(params: CreateMessageRequestParams) -> Self {
-        Self {
-            params,
-            extra: JsonObject::new(),
+    new(params: CreateMessageRequestParams);
+}
+
+wire! {
+    /// `elicitation/create`: request for the user's input.
+    pub struct ElicitRequest {
+        tag "method" = "elicitation/create";
+        required {
+            /// Parameters of the elicitation request.
+            params: ElicitRequestParams = "params",
         }
     }
-}
 
-members!(CreateMessageRequest {
-    tag: "method" = "sampling/createMessage";
-    required: params = "params";
-    rest: extra
-});
-
-/// `elicitation/create`: request for the user's input.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ElicitRequest {
-    /// Parameters of the elicitation request.
-    pub params: ElicitRequestParams,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl ElicitRequest {
     /// Creates an elicitation request.
-    pub fn new(params: impl Into<ElicitRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: JsonObject::new(),
+    new(params: impl Into<ElicitRequestParams>);
+}
+
+wire! {
+    /// `roots/list`: request for the client's roots.
+    #[derive(Default)]
+    pub struct ListRootsRequest {
+        tag "method" = "roots/list";
+        optional {
+            /// Parameters, with metadata only; usually omitted.
+            params: Option<ListRootsRequestParams> = "params",
         }
     }
 }
-
-members!(ElicitRequest {
-    tag: "method" = "elicitation/create";
-    required: params = "params";
-    rest: extra
-});
-
-/// `roots/list`: request for the client's roots.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ListRootsRequest {
-    /// Parameters, with metadata only; usually omitted.
-    pub params: Option<ListRootsRequestParams>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-members!(ListRootsRequest {
-    tag: "method" = "roots/list";
-    optional: params = "params";
-    rest: extra
-});

@@ -7,6 +7,78 @@ use serde::ser::{SerializeMap, Serializer};
 use super::JsonObject;
 use super::Key;
 
+/// Declares a wire struct: its fields, each with the member that it is on the
+/// wire, and its constructor, if that only takes the required fields.
+///
+/// ```text
+/// wire! {
+///     /// Directory or file that the client works on.
+///     pub struct Root {
+///         required {
+///             /// URI of the root.
+///             uri: String = "uri",
+///         }
+///         optional {
+///             /// Display name.
+///             name: Option<String> = "name",
+///         }
+///     }
+///
+///     /// Creates a root without a name.
+///     new(uri: impl Into<String>);
+/// }
+/// ```
+///
+/// The struct gets the usual derives and a field `extra` for unknown members.
+/// `tag "type" = "text";` comes first if there is one. [`members`] tells what
+/// the groups mean.
+macro_rules! wire {
+    ($(#[$about:meta])* pub struct $type:ident {
+        $(tag $tag:literal = $value:literal;)?
+        $(required { $($(#[$r_about:meta])* $required:ident: $r_type:ty = $r_name:literal,)+ })?
+        $(optional { $($(#[$o_about:meta])* $optional:ident: $o_type:ty = $o_name:literal,)+ })?
+    } $($constructor:tt)*) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub struct $type {
+            $($($(#[$r_about])* pub $required: $r_type,)+)?
+            $($($(#[$o_about])* pub $optional: $o_type,)+)?
+            /// Members that this revision does not define.
+            pub extra: $crate::json::JsonObject,
+        }
+
+        members!($type {
+            $(tag: $tag = $value;)?
+            $(required: $($required = $r_name),+;)?
+            $(optional: $($optional = $o_name),+;)?
+            rest: extra
+        });
+
+        constructor!($type { $($($required)+)? } { $($($optional)+)? } $($constructor)*);
+    };
+}
+
+/// Implements the constructor of a wire struct, usually `new`, which sets the
+/// required fields and no others.
+macro_rules! constructor {
+    ($type:ident { $($required:ident)* } { $($optional:ident)* }) => {};
+    ($type:ident { $($required:ident)* } { $($optional:ident)* }
+        $(#[$about:meta])* $name:ident($($field:ident: $argument:ty),+ $(,)?);
+    ) => {
+        impl $type {
+            $(#[$about])*
+            pub fn $name($($field: $argument),+) -> Self {
+                Self {
+                    $($required: $required.into(),)*
+                    $($optional: None,)*
+                    extra: $crate::json::JsonObject::new(),
+                }
+            }
+        }
+    };
+}
+
 /// Maps the fields of a wire struct to the members of its JSON object.
 ///
 /// ```text

@@ -3,29 +3,24 @@ use std::collections::BTreeMap;
 use crate::capabilities::{self, ElicitationCapability, SamplingCapability};
 use crate::json::JsonObject;
 
-/// Capabilities of a client, declared once per session.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ClientCapabilities {
-    /// Elicitation: the client can ask its user.
-    pub elicitation: Option<ElicitationCapability>,
-    /// Roots: the client can list them.
-    pub roots: Option<RootsCapability>,
-    /// Sampling: the client can call a model.
-    pub sampling: Option<SamplingCapability>,
-    /// Requests that can run as tasks.
-    pub tasks: Option<ClientTasksCapability>,
-    /// Experimental capabilities by name, with their settings.
-    pub experimental: Option<BTreeMap<String, JsonObject>>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Capabilities of a client, declared once per session.
+    #[derive(Default)]
+    pub struct ClientCapabilities {
+        optional {
+            /// Elicitation: the client can ask its user.
+            elicitation: Option<ElicitationCapability> = "elicitation",
+            /// Roots: the client can list them.
+            roots: Option<RootsCapability> = "roots",
+            /// Sampling: the client can call a model.
+            sampling: Option<SamplingCapability> = "sampling",
+            /// Requests that can run as tasks.
+            tasks: Option<ClientTasksCapability> = "tasks",
+            /// Experimental capabilities by name, with their settings.
+            experimental: Option<BTreeMap<String, JsonObject>> = "experimental",
+        }
+    }
 }
-
-members!(ClientCapabilities {
-    optional: elicitation = "elicitation", roots = "roots", sampling = "sampling",
-        tasks = "tasks", experimental = "experimental";
-    rest: extra
-});
 
 /// Keeps the capabilities that a server of 2026-07-28 can use. It neither asks
 /// a client to run tasks nor receives changes of its roots.
@@ -40,86 +35,66 @@ impl From<&ClientCapabilities> for capabilities::ClientCapabilities {
     }
 }
 
-/// Root features of a client.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct RootsCapability {
-    /// The client reports changes of its roots.
-    pub list_changed: Option<bool>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Root features of a client.
+    #[derive(Default)]
+    pub struct RootsCapability {
+        optional {
+            /// The client reports changes of its roots.
+            list_changed: Option<bool> = "listChanged",
+        }
+    }
 }
 
-members!(RootsCapability {
-    optional: list_changed = "listChanged";
-    rest: extra
-});
-
-/// Task features of a client.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ClientTasksCapability {
-    /// Tasks can be listed.
-    pub list: Option<JsonObject>,
-    /// Tasks can be cancelled.
-    pub cancel: Option<JsonObject>,
-    /// Requests that can run as tasks.
-    pub requests: Option<ClientTaskRequests>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Task features of a client.
+    #[derive(Default)]
+    pub struct ClientTasksCapability {
+        optional {
+            /// Tasks can be listed.
+            list: Option<JsonObject> = "list",
+            /// Tasks can be cancelled.
+            cancel: Option<JsonObject> = "cancel",
+            /// Requests that can run as tasks.
+            requests: Option<ClientTaskRequests> = "requests",
+        }
+    }
 }
 
-members!(ClientTasksCapability {
-    optional: list = "list", cancel = "cancel", requests = "requests";
-    rest: extra
-});
-
-/// Requests that a client can run as tasks.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ClientTaskRequests {
-    /// Elicitation requests.
-    pub elicitation: Option<ElicitationTasks>,
-    /// Sampling requests.
-    pub sampling: Option<SamplingTasks>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Requests that a client can run as tasks.
+    #[derive(Default)]
+    pub struct ClientTaskRequests {
+        optional {
+            /// Elicitation requests.
+            elicitation: Option<ElicitationTasks> = "elicitation",
+            /// Sampling requests.
+            sampling: Option<SamplingTasks> = "sampling",
+        }
+    }
 }
 
-members!(ClientTaskRequests {
-    optional: elicitation = "elicitation", sampling = "sampling";
-    rest: extra
-});
-
-/// Elicitation requests that can run as tasks.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ElicitationTasks {
-    /// `elicitation/create`.
-    pub create: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Elicitation requests that can run as tasks.
+    #[derive(Default)]
+    pub struct ElicitationTasks {
+        optional {
+            /// `elicitation/create`.
+            create: Option<JsonObject> = "create",
+        }
+    }
 }
 
-members!(ElicitationTasks {
-    optional: create = "create";
-    rest: extra
-});
-
-/// Sampling requests that can run as tasks.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct SamplingTasks {
-    /// `sampling/createMessage`.
-    pub create_message: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Sampling requests that can run as tasks.
+    #[derive(Default)]
+    pub struct SamplingTasks {
+        optional {
+            /// `sampling/createMessage`.
+            create_message: Option<JsonObject> = "createMessage",
+        }
+    }
 }
-
-members!(SamplingTasks {
-    optional: create_message = "createMessage";
-    rest: extra
-});
 
 /// Capabilities of a server, declared once per session.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -142,51 +117,39 @@ members!(ServerCapabilities {
     base: base
 });
 
-/// Task features of a server.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ServerTasksCapability {
-    /// Tasks can be listed.
-    pub list: Option<JsonObject>,
-    /// Tasks can be cancelled.
-    pub cancel: Option<JsonObject>,
-    /// Requests that can run as tasks.
-    pub requests: Option<ServerTaskRequests>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Task features of a server.
+    #[derive(Default)]
+    pub struct ServerTasksCapability {
+        optional {
+            /// Tasks can be listed.
+            list: Option<JsonObject> = "list",
+            /// Tasks can be cancelled.
+            cancel: Option<JsonObject> = "cancel",
+            /// Requests that can run as tasks.
+            requests: Option<ServerTaskRequests> = "requests",
+        }
+    }
 }
 
-members!(ServerTasksCapability {
-    optional: list = "list", cancel = "cancel", requests = "requests";
-    rest: extra
-});
-
-/// Requests that a server can run as tasks.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ServerTaskRequests {
-    /// Tool requests.
-    pub tools: Option<ToolTasks>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Requests that a server can run as tasks.
+    #[derive(Default)]
+    pub struct ServerTaskRequests {
+        optional {
+            /// Tool requests.
+            tools: Option<ToolTasks> = "tools",
+        }
+    }
 }
 
-members!(ServerTaskRequests {
-    optional: tools = "tools";
-    rest: extra
-});
-
-/// Tool requests that can run as tasks.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ToolTasks {
-    /// `tools/call`.
-    pub call: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Tool requests that can run as tasks.
+    #[derive(Default)]
+    pub struct ToolTasks {
+        optional {
+            /// `tools/call`.
+            call: Option<JsonObject> = "call",
+        }
+    }
 }
-
-members!(ToolTasks {
-    optional: call = "call";
-    rest: extra
-});

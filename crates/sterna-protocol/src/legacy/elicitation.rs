@@ -3,7 +3,7 @@ use serde::de::{self, Deserialize, Deserializer};
 use super::{RequestMeta, TaskMetadata};
 use crate::elicitation;
 use crate::errors::{MalformedErrorData, data, with_data};
-use crate::json::{JsonObject, Tagged, read_tagged};
+use crate::json::{Tagged, read_tagged};
 use crate::jsonrpc::{ErrorCode, ErrorObject};
 use crate::meta::NotificationMeta;
 
@@ -103,55 +103,38 @@ members!(ElicitRequestUrlParams {
     base: url
 });
 
-/// Parameters of `notifications/elicitation/complete`.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ElicitationCompleteNotificationParams {
-    /// Id of the visit that is complete.
-    pub elicitation_id: String,
-    /// Notification metadata (`_meta`).
-    pub meta: Option<NotificationMeta>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl ElicitationCompleteNotificationParams {
-    /// Reports that the visit `elicitation_id` is complete.
-    pub fn new(elicitation_id: impl Into<String>) -> Self {
-        Self {
-            elicitation_id: elicitation_id.into(),
-            meta: None,
-            extra: JsonObject::new(),
+wire! {
+    /// Parameters of `notifications/elicitation/complete`.
+    pub struct ElicitationCompleteNotificationParams {
+        required {
+            /// Id of the visit that is complete.
+            elicitation_id: String = "elicitationId",
+        }
+        optional {
+            /// Notification metadata (`_meta`).
+            meta: Option<NotificationMeta> = "_meta",
         }
     }
+
+    /// Reports that the visit `elicitation_id` is complete.
+    new(elicitation_id: impl Into<String>);
 }
 
-members!(ElicitationCompleteNotificationParams {
-    required: elicitation_id = "elicitationId";
-    optional: meta = "_meta";
-    rest: extra
-});
+wire! {
+    /// Data of error −32042: URLs that the user must visit before the request
+    /// can be retried.
+    pub struct UrlElicitationRequired {
+        required {
+            /// The visits.
+            elicitations: Vec<ElicitRequestUrlParams> = "elicitations",
+        }
+    }
 
-/// Data of error −32042: URLs that the user must visit before the request can
-/// be retried.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct UrlElicitationRequired {
-    /// The visits.
-    pub elicitations: Vec<ElicitRequestUrlParams>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+    /// Asks for the visits `elicitations`.
+    new(elicitations: Vec<ElicitRequestUrlParams>);
 }
 
 impl UrlElicitationRequired {
-    /// Asks for the visits `elicitations`.
-    pub fn new(elicitations: Vec<ElicitRequestUrlParams>) -> Self {
-        Self {
-            elicitations,
-            extra: JsonObject::new(),
-        }
-    }
-
     /// Reads the data of `error`. `None` if it has another code.
     ///
     /// # Errors
@@ -164,11 +147,6 @@ impl UrlElicitationRequired {
         }
     }
 }
-
-members!(UrlElicitationRequired {
-    required: elicitations = "elicitations";
-    rest: extra
-});
 
 impl From<&UrlElicitationRequired> for ErrorObject {
     fn from(required: &UrlElicitationRequired) -> Self {

@@ -6,42 +6,41 @@ use crate::json::JsonObject;
 use crate::meta::{NotificationMeta, ResultMeta};
 use crate::tasks::TaskStatus;
 
-/// Request to run a call as a task.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct TaskMetadata {
-    /// Milliseconds after creation for which the receiver should keep the task.
-    pub ttl: Option<u64>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Request to run a call as a task.
+    #[derive(Default)]
+    pub struct TaskMetadata {
+        optional {
+            /// Milliseconds after creation for which the receiver should keep
+            /// the task.
+            ttl: Option<u64> = "ttl",
+        }
+    }
 }
 
-members!(TaskMetadata {
-    optional: ttl = "ttl";
-    rest: extra
-});
-
-/// Task of 2025-11-25.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Task {
-    /// Id of the task, chosen by the receiver of the request.
-    pub task_id: String,
-    /// Status of the task.
-    pub status: TaskStatus,
-    /// Time of creation, in ISO 8601.
-    pub created_at: String,
-    /// Time of the last change, in ISO 8601.
-    pub last_updated_at: String,
-    /// Milliseconds after creation for which the task is kept; `None` for no
-    /// limit.
-    pub ttl: Option<u64>,
-    /// Milliseconds to wait between two requests for the status.
-    pub poll_interval: Option<u64>,
-    /// Details of the status, for people.
-    pub status_message: Option<String>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Task of 2025-11-25.
+    pub struct Task {
+        required {
+            /// Id of the task, chosen by the receiver of the request.
+            task_id: String = "taskId",
+            /// Status of the task.
+            status: TaskStatus = "status",
+            /// Time of creation, in ISO 8601.
+            created_at: String = "createdAt",
+            /// Time of the last change, in ISO 8601.
+            last_updated_at: String = "lastUpdatedAt",
+            /// Milliseconds after creation for which the task is kept; `None`
+            /// for no limit.
+            ttl: Option<u64> = "ttl",
+        }
+        optional {
+            /// Milliseconds to wait between two requests for the status.
+            poll_interval: Option<u64> = "pollInterval",
+            /// Details of the status, for people.
+            status_message: Option<String> = "statusMessage",
+        }
+    }
 }
 
 impl Task {
@@ -61,70 +60,39 @@ impl Task {
     }
 }
 
-members!(Task {
-    required: task_id = "taskId", status = "status", created_at = "createdAt",
-        last_updated_at = "lastUpdatedAt", ttl = "ttl";
-    optional: poll_interval = "pollInterval", status_message = "statusMessage";
-    rest: extra
-});
+wire! {
+    /// Result of a request that runs as a task.
+    pub struct CreateTaskResult {
+        required {
+            /// The task after its creation.
+            task: Task = "task",
+        }
+        optional {
+            /// Result metadata (`_meta`).
+            meta: Option<ResultMeta> = "_meta",
+        }
+    }
 
-/// Result of a request that runs as a task.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CreateTaskResult {
-    /// The task after its creation.
-    pub task: Task,
-    /// Result metadata (`_meta`).
-    pub meta: Option<ResultMeta>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl CreateTaskResult {
     /// Creates a result that names `task`.
-    pub fn new(task: Task) -> Self {
-        Self {
-            task,
-            meta: None,
-            extra: JsonObject::new(),
+    new(task: Task);
+}
+
+wire! {
+    /// Parameters of `tasks/get`, `tasks/result` and `tasks/cancel`.
+    pub struct TaskRequestParams {
+        required {
+            /// Id of the task.
+            task_id: String = "taskId",
+        }
+        optional {
+            /// Request metadata (`_meta`).
+            meta: Option<RequestMeta> = "_meta",
         }
     }
-}
 
-members!(CreateTaskResult {
-    required: task = "task";
-    optional: meta = "_meta";
-    rest: extra
-});
-
-/// Parameters of `tasks/get`, `tasks/result` and `tasks/cancel`.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct TaskRequestParams {
-    /// Id of the task.
-    pub task_id: String,
-    /// Request metadata (`_meta`).
-    pub meta: Option<RequestMeta>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl TaskRequestParams {
     /// Names the task `task_id`.
-    pub fn new(task_id: impl Into<String>) -> Self {
-        Self {
-            task_id: task_id.into(),
-            meta: None,
-            extra: JsonObject::new(),
-        }
-    }
+    new(task_id: impl Into<String>);
 }
-
-members!(TaskRequestParams {
-    required: task_id = "taskId";
-    optional: meta = "_meta";
-    rest: extra
-});
 
 /// Result of `tasks/get` and `tasks/cancel`.
 #[derive(Clone, Debug, PartialEq)]
@@ -186,37 +154,24 @@ members!(GetTaskPayloadResult {
     rest: members
 });
 
-/// Result of `tasks/list`.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ListTasksResult {
-    /// Tasks of this page.
-    pub tasks: Vec<Task>,
-    /// Cursor of the next page; `None` on the last one.
-    pub next_cursor: Option<String>,
-    /// Result metadata (`_meta`).
-    pub meta: Option<ResultMeta>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl ListTasksResult {
-    /// Creates the last page.
-    pub fn new(tasks: Vec<Task>) -> Self {
-        Self {
-            tasks,
-            next_cursor: None,
-            meta: None,
-            extra: JsonObject::new(),
+wire! {
+    /// Result of `tasks/list`.
+    pub struct ListTasksResult {
+        required {
+            /// Tasks of this page.
+            tasks: Vec<Task> = "tasks",
+        }
+        optional {
+            /// Cursor of the next page; `None` on the last one.
+            next_cursor: Option<String> = "nextCursor",
+            /// Result metadata (`_meta`).
+            meta: Option<ResultMeta> = "_meta",
         }
     }
-}
 
-members!(ListTasksResult {
-    required: tasks = "tasks";
-    optional: next_cursor = "nextCursor", meta = "_meta";
-    rest: extra
-});
+    /// Creates the last page.
+    new(tasks: Vec<Task>);
+}
 
 /// Parameters of `notifications/tasks/status`.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,44 +1,31 @@
 use super::{RequestMeta, TaskMetadata};
-use crate::json::{JsonObject, OtherName, RawObject};
+use crate::json::{OtherName, RawObject};
 use crate::meta::ResultMeta;
 use crate::tool;
 
-/// Parameters of `tools/call`.
-///
-/// With `task`, the result is a [`CreateTaskResult`](super::CreateTaskResult).
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CallToolRequestParams {
-    /// Name of the tool.
-    pub name: String,
-    /// Arguments, as the client wrote them.
-    pub arguments: Option<RawObject>,
-    /// Asks the server to run the call as a task.
-    pub task: Option<TaskMetadata>,
-    /// Request metadata (`_meta`).
-    pub meta: Option<RequestMeta>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl CallToolRequestParams {
-    /// Calls the tool `name` without arguments.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            arguments: None,
-            task: None,
-            meta: None,
-            extra: JsonObject::new(),
+wire! {
+    /// Parameters of `tools/call`.
+    ///
+    /// With `task`, the result is a
+    /// [`CreateTaskResult`](super::CreateTaskResult).
+    pub struct CallToolRequestParams {
+        required {
+            /// Name of the tool.
+            name: String = "name",
+        }
+        optional {
+            /// Arguments, as the client wrote them.
+            arguments: Option<RawObject> = "arguments",
+            /// Asks the server to run the call as a task.
+            task: Option<TaskMetadata> = "task",
+            /// Request metadata (`_meta`).
+            meta: Option<RequestMeta> = "_meta",
         }
     }
-}
 
-members!(CallToolRequestParams {
-    required: name = "name";
-    optional: arguments = "arguments", task = "task", meta = "_meta";
-    rest: extra
-});
+    /// Calls the tool `name` without arguments.
+    new(name: impl Into<String>);
+}
 
 /// Definition of a tool, with its task support.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,20 +51,16 @@ members!(Tool {
     base: tool
 });
 
-/// Execution properties of a tool.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ToolExecution {
-    /// Task support; forbidden if missing.
-    pub task_support: Option<TaskSupport>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Execution properties of a tool.
+    #[derive(Default)]
+    pub struct ToolExecution {
+        optional {
+            /// Task support; forbidden if missing.
+            task_support: Option<TaskSupport> = "taskSupport",
+        }
+    }
 }
-
-members!(ToolExecution {
-    optional: task_support = "taskSupport";
-    rest: extra
-});
 
 /// Task support of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,34 +82,21 @@ names!(TaskSupport {
     Required = "required",
 });
 
-/// Result of `tools/list`.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ListToolsResult {
-    /// Tools of this page.
-    pub tools: Vec<Tool>,
-    /// Cursor of the next page; `None` on the last one.
-    pub next_cursor: Option<String>,
-    /// Result metadata (`_meta`).
-    pub meta: Option<ResultMeta>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl ListToolsResult {
-    /// Creates the last page.
-    pub fn new(tools: Vec<Tool>) -> Self {
-        Self {
-            tools,
-            next_cursor: None,
-            meta: None,
-            extra: JsonObject::new(),
+wire! {
+    /// Result of `tools/list`.
+    pub struct ListToolsResult {
+        required {
+            /// Tools of this page.
+            tools: Vec<Tool> = "tools",
+        }
+        optional {
+            /// Cursor of the next page; `None` on the last one.
+            next_cursor: Option<String> = "nextCursor",
+            /// Result metadata (`_meta`).
+            meta: Option<ResultMeta> = "_meta",
         }
     }
-}
 
-members!(ListToolsResult {
-    required: tools = "tools";
-    optional: next_cursor = "nextCursor", meta = "_meta";
-    rest: extra
-});
+    /// Creates the last page.
+    new(tools: Vec<Tool>);
+}

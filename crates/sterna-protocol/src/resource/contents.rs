@@ -63,55 +63,46 @@ members!(Either {
     rest: extra
 });
 
-/// Text contents of a resource.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct TextResourceContents {
-    /// URI of the resource.
-    pub uri: String,
-    /// The text.
-    pub text: String,
-    /// Media type, if known.
-    pub mime_type: Option<String>,
-    /// Metadata (`_meta`) under keys of the sender's choice.
-    pub meta: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl TextResourceContents {
-    /// Creates text contents of the resource at `uri`.
-    pub fn new(uri: impl Into<String>, text: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            text: text.into(),
-            mime_type: None,
-            meta: None,
-            extra: JsonObject::new(),
+wire! {
+    /// Text contents of a resource.
+    pub struct TextResourceContents {
+        required {
+            /// URI of the resource.
+            uri: String = "uri",
+            /// The text.
+            text: String = "text",
+        }
+        optional {
+            /// Media type, if known.
+            mime_type: Option<String> = "mimeType",
+            /// Metadata (`_meta`) under keys of the sender's choice.
+            meta: Option<JsonObject> = "_meta",
         }
     }
+
+    /// Creates text contents of the resource at `uri`.
+    new(uri: impl Into<String>, text: impl Into<String>);
 }
 
-members!(TextResourceContents {
-    required: uri = "uri", text = "text";
-    optional: mime_type = "mimeType", meta = "_meta";
-    rest: extra
-});
+wire! {
+    /// Binary contents of a resource.
+    pub struct BlobResourceContents {
+        required {
+            /// URI of the resource.
+            uri: String = "uri",
+            /// The bytes, in base64.
+            blob: String = "blob",
+        }
+        optional {
+            /// Media type, if known.
+            mime_type: Option<String> = "mimeType",
+            /// Metadata (`_meta`) under keys of the sender's choice.
+            meta: Option<JsonObject> = "_meta",
+        }
+    }
 
-/// Binary contents of a resource.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct BlobResourceContents {
-    /// URI of the resource.
-    pub uri: String,
-    /// The bytes, in base64.
-    pub blob: String,
-    /// Media type, if known.
-    pub mime_type: Option<String>,
-    /// Metadata (`_meta`) under keys of the sender's choice.
-    pub meta: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+    /// Creates contents from bytes in base64.
+    from_base64(uri: impl Into<String>, blob: impl Into<String>);
 }
 
 impl BlobResourceContents {
@@ -119,21 +110,4 @@ impl BlobResourceContents {
     pub fn new(uri: impl Into<String>, bytes: &[u8]) -> Self {
         Self::from_base64(uri, BASE64.encode_to_string(bytes))
     }
-
-    /// Creates contents from bytes in base64.
-    pub fn from_base64(uri: impl Into<String>, blob: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            blob: blob.into(),
-            mime_type: None,
-            meta: None,
-            extra: JsonObject::new(),
-        }
-    }
 }
-
-members!(BlobResourceContents {
-    required: uri = "uri", blob = "blob";
-    optional: mime_type = "mimeType", meta = "_meta";
-    rest: extra
-});

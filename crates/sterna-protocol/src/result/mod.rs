@@ -10,20 +10,15 @@ mod outcome;
 pub use complete::Complete;
 pub use outcome::{Outcome, OutcomeError, OutcomeKind};
 
-use crate::json::JsonObject;
 use crate::meta::ResultMeta;
 
-/// Result without members of its own.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct EmptyResult {
-    /// Result metadata (`_meta`).
-    pub meta: Option<ResultMeta>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Result without members of its own.
+    #[derive(Default)]
+    pub struct EmptyResult {
+        optional {
+            /// Result metadata (`_meta`).
+            meta: Option<ResultMeta> = "_meta",
+        }
+    }
 }
-
-members!(EmptyResult {
-    optional: meta = "_meta";
-    rest: extra
-});

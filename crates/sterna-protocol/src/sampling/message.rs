@@ -8,54 +8,43 @@ use super::{ToolResultContent, ToolUseContent};
 use crate::content::{AudioContent, ImageContent, OtherContent, Role, TextContent};
 use crate::json::{JsonObject, OtherName, Tagged, read_tagged};
 
-/// Message of a conversation with a model.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct SamplingMessage {
-    /// Role of the speaker.
-    pub role: Role,
-    /// Content of the message.
-    pub content: SamplingContent,
-    /// Metadata (`_meta`) under keys of the sender's choice.
-    pub meta: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl SamplingMessage {
-    /// Creates a message of `role`.
-    pub fn new(role: Role, content: impl Into<SamplingContent>) -> Self {
-        Self {
-            role,
-            content: content.into(),
-            meta: None,
-            extra: JsonObject::new(),
+wire! {
+    /// Message of a conversation with a model.
+    pub struct SamplingMessage {
+        required {
+            /// Role of the speaker.
+            role: Role = "role",
+            /// Content of the message.
+            content: SamplingContent = "content",
+        }
+        optional {
+            /// Metadata (`_meta`) under keys of the sender's choice.
+            meta: Option<JsonObject> = "_meta",
         }
     }
+
+    /// Creates a message of `role`.
+    new(role: Role, content: impl Into<SamplingContent>);
 }
 
-members!(SamplingMessage {
-    required: role = "role", content = "content";
-    optional: meta = "_meta";
-    rest: extra
-});
-
-/// Result of `sampling/createMessage`: the message of the model.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CreateMessageResult {
-    /// Role of the message: the assistant.
-    pub role: Role,
-    /// Content that the model wrote.
-    pub content: SamplingContent,
-    /// Name of the model.
-    pub model: String,
-    /// Reason for the end of the message, if known.
-    pub stop_reason: Option<StopReason>,
-    /// Metadata (`_meta`) under keys of the sender's choice.
-    pub meta: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Result of `sampling/createMessage`: the message of the model.
+    pub struct CreateMessageResult {
+        required {
+            /// Role of the message: the assistant.
+            role: Role = "role",
+            /// Content that the model wrote.
+            content: SamplingContent = "content",
+            /// Name of the model.
+            model: String = "model",
+        }
+        optional {
+            /// Reason for the end of the message, if known.
+            stop_reason: Option<StopReason> = "stopReason",
+            /// Metadata (`_meta`) under keys of the sender's choice.
+            meta: Option<JsonObject> = "_meta",
+        }
+    }
 }
 
 impl CreateMessageResult {
@@ -92,12 +81,6 @@ impl CreateMessageResult {
         texts.collect::<Vec<_>>().join("\n")
     }
 }
-
-members!(CreateMessageResult {
-    required: role = "role", content = "content", model = "model";
-    optional: stop_reason = "stopReason", meta = "_meta";
-    rest: extra
-});
 
 /// Reason for the end of a model's message.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,61 +2,38 @@ use super::{SamplingMessage, ToolChoice};
 use crate::json::{JsonObject, Number, OtherName};
 use crate::tool::Tool;
 
-/// Parameters of `sampling/createMessage`.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CreateMessageRequestParams {
-    /// The conversation so far.
-    pub messages: Vec<SamplingMessage>,
-    /// Largest number of tokens to generate.
-    pub max_tokens: u64,
-    /// System prompt. The client may change it.
-    pub system_prompt: Option<String>,
-    /// Preferences for the model, which the client chooses.
-    pub model_preferences: Option<ModelPreferences>,
-    /// Tools that the model may use.
-    pub tools: Option<Vec<Tool>>,
-    /// Rule for the use of the tools.
-    pub tool_choice: Option<ToolChoice>,
-    /// Sampling temperature.
-    pub temperature: Option<Number>,
-    /// Texts that end the message.
-    pub stop_sequences: Option<Vec<String>>,
-    /// Context of MCP servers to include (deprecated).
-    pub include_context: Option<IncludeContext>,
-    /// Settings for the model's vendor.
-    pub metadata: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl CreateMessageRequestParams {
-    /// Continues `messages` with at most `max_tokens` tokens.
-    pub fn new(messages: Vec<SamplingMessage>, max_tokens: u64) -> Self {
-        Self {
-            messages,
-            max_tokens,
-            system_prompt: None,
-            model_preferences: None,
-            tools: None,
-            tool_choice: None,
-            temperature: None,
-            stop_sequences: None,
-            include_context: None,
-            metadata: None,
-            extra: JsonObject::new(),
+wire! {
+    /// Parameters of `sampling/createMessage`.
+    pub struct CreateMessageRequestParams {
+        required {
+            /// The conversation so far.
+            messages: Vec<SamplingMessage> = "messages",
+            /// Largest number of tokens to generate.
+            max_tokens: u64 = "maxTokens",
+        }
+        optional {
+            /// System prompt. The client may change it.
+            system_prompt: Option<String> = "systemPrompt",
+            /// Preferences for the model, which the client chooses.
+            model_preferences: Option<ModelPreferences> = "modelPreferences",
+            /// Tools that the model may use.
+            tools: Option<Vec<Tool>> = "tools",
+            /// Rule for the use of the tools.
+            tool_choice: Option<ToolChoice> = "toolChoice",
+            /// Sampling temperature.
+            temperature: Option<Number> = "temperature",
+            /// Texts that end the message.
+            stop_sequences: Option<Vec<String>> = "stopSequences",
+            /// Context of MCP servers to include (deprecated).
+            include_context: Option<IncludeContext> = "includeContext",
+            /// Settings for the model's vendor.
+            metadata: Option<JsonObject> = "metadata",
         }
     }
-}
 
-members!(CreateMessageRequestParams {
-    required: messages = "messages", max_tokens = "maxTokens";
-    optional: system_prompt = "systemPrompt", model_preferences = "modelPreferences",
-        tools = "tools", tool_choice = "toolChoice", temperature = "temperature",
-        stop_sequences = "stopSequences", include_context = "includeContext",
-        metadata = "metadata";
-    rest: extra
-});
+    /// Continues `messages` with at most `max_tokens` tokens.
+    new(messages: Vec<SamplingMessage>, max_tokens: u64);
+}
 
 /// Servers whose context is included in the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,36 +55,32 @@ names!(IncludeContext {
     ThisServer = "thisServer",
 });
 
-/// Preferences of a server for a model.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ModelPreferences {
-    /// Suitable models, best first.
-    pub hints: Option<Vec<ModelHint>>,
-    /// Importance of low cost, from 0 to 1.
-    pub cost_priority: Option<Number>,
-    /// Importance of speed, from 0 to 1.
-    pub speed_priority: Option<Number>,
-    /// Importance of intelligence, from 0 to 1.
-    pub intelligence_priority: Option<Number>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Preferences of a server for a model.
+    #[derive(Default)]
+    pub struct ModelPreferences {
+        optional {
+            /// Suitable models, best first.
+            hints: Option<Vec<ModelHint>> = "hints",
+            /// Importance of low cost, from 0 to 1.
+            cost_priority: Option<Number> = "costPriority",
+            /// Importance of speed, from 0 to 1.
+            speed_priority: Option<Number> = "speedPriority",
+            /// Importance of intelligence, from 0 to 1.
+            intelligence_priority: Option<Number> = "intelligencePriority",
+        }
+    }
 }
 
-members!(ModelPreferences {
-    optional: hints = "hints", cost_priority = "costPriority", speed_priority = "speedPriority",
-        intelligence_priority = "intelligencePriority";
-    rest: extra
-});
-
-/// Hint at a suitable model.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ModelHint {
-    /// Part of the model's name.
-    pub name: Option<String>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Hint at a suitable model.
+    #[derive(Default)]
+    pub struct ModelHint {
+        optional {
+            /// Part of the model's name.
+            name: Option<String> = "name",
+        }
+    }
 }
 
 impl ModelHint {
@@ -119,8 +92,3 @@ impl ModelHint {
         }
     }
 }
-
-members!(ModelHint {
-    optional: name = "name";
-    rest: extra
-});

@@ -1,94 +1,63 @@
 use crate::content::ContentBlock;
 use crate::json::{JsonObject, OtherName, RawJson, RawObject};
 
-/// Tool call that the model asks for.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ToolUseContent {
-    /// Id of the call, repeated by its result.
-    pub id: String,
-    /// Name of the tool.
-    pub name: String,
-    /// Arguments, as the model wrote them.
-    pub input: RawObject,
-    /// Metadata (`_meta`) under keys of the sender's choice.
-    pub meta: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
+wire! {
+    /// Tool call that the model asks for.
+    pub struct ToolUseContent {
+        tag "type" = "tool_use";
+        required {
+            /// Id of the call, repeated by its result.
+            id: String = "id",
+            /// Name of the tool.
+            name: String = "name",
+            /// Arguments, as the model wrote them.
+            input: RawObject = "input",
+        }
+        optional {
+            /// Metadata (`_meta`) under keys of the sender's choice.
+            meta: Option<JsonObject> = "_meta",
+        }
+    }
 
-impl ToolUseContent {
     /// Calls the tool `name` with `input`.
-    pub fn new(
-        id: impl Into<String>,
-        name: impl Into<String>,
-        input: impl Into<RawObject>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            name: name.into(),
-            input: input.into(),
-            meta: None,
-            extra: JsonObject::new(),
+    new(id: impl Into<String>, name: impl Into<String>, input: impl Into<RawObject>);
+}
+
+wire! {
+    /// Result of a tool call, for the model.
+    pub struct ToolResultContent {
+        tag "type" = "tool_result";
+        required {
+            /// Id of the tool call.
+            tool_use_id: String = "toolUseId",
+            /// Output for the model.
+            content: Vec<ContentBlock> = "content",
+        }
+        optional {
+            /// Structured output, for programs. Any JSON; before 2026-07-28 an
+            /// object.
+            structured_content: Option<RawJson> = "structuredContent",
+            /// True if the tool failed and `content` describes the failure.
+            /// False if missing.
+            is_error: Option<bool> = "isError",
+            /// Metadata (`_meta`) under keys of the sender's choice.
+            meta: Option<JsonObject> = "_meta",
         }
     }
-}
 
-members!(ToolUseContent {
-    tag: "type" = "tool_use";
-    required: id = "id", name = "name", input = "input";
-    optional: meta = "_meta";
-    rest: extra
-});
-
-/// Result of a tool call, for the model.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ToolResultContent {
-    /// Id of the tool call.
-    pub tool_use_id: String,
-    /// Output for the model.
-    pub content: Vec<ContentBlock>,
-    /// Structured output, for programs. Any JSON; before 2026-07-28 an object.
-    pub structured_content: Option<RawJson>,
-    /// True if the tool failed and `content` describes the failure. False if
-    /// missing.
-    pub is_error: Option<bool>,
-    /// Metadata (`_meta`) under keys of the sender's choice.
-    pub meta: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl ToolResultContent {
     /// Creates the result of the call `tool_use_id`.
-    pub fn new(tool_use_id: impl Into<String>, content: Vec<ContentBlock>) -> Self {
-        Self {
-            tool_use_id: tool_use_id.into(),
-            content,
-            structured_content: None,
-            is_error: None,
-            meta: None,
-            extra: JsonObject::new(),
-        }
-    }
+    new(tool_use_id: impl Into<String>, content: Vec<ContentBlock>);
 }
 
-members!(ToolResultContent {
-    tag: "type" = "tool_result";
-    required: tool_use_id = "toolUseId", content = "content";
-    optional: structured_content = "structuredContent", is_error = "isError", meta = "_meta";
-    rest: extra
-});
-
-/// Rule for the use of tools by a model.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ToolChoice {
-    /// Mode; automatic if missing.
-    pub mode: Option<ToolChoiceMode>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Rule for the use of tools by a model.
+    #[derive(Default)]
+    pub struct ToolChoice {
+        optional {
+            /// Mode; automatic if missing.
+            mode: Option<ToolChoiceMode> = "mode",
+        }
+    }
 }
 
 impl ToolChoice {
@@ -100,11 +69,6 @@ impl ToolChoice {
         }
     }
 }
-
-members!(ToolChoice {
-    optional: mode = "mode";
-    rest: extra
-});
 
 /// Mode of tool use by a model.
 #[derive(Clone, Debug, PartialEq, Eq)]

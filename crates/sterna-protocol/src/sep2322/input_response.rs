@@ -2,16 +2,16 @@ use crate::input::InputResponses;
 use crate::json::JsonObject;
 use crate::meta::{RelatedTaskMetadata, RequestMeta};
 
-/// Parameters of `tasks/input_response`.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct InputResponseRequestParams {
-    /// Answers to the questions of the task.
-    pub input_responses: InputResponses,
-    /// Request metadata (`_meta`), with the id of the task.
-    pub meta: InputResponseMeta,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Parameters of `tasks/input_response`.
+    pub struct InputResponseRequestParams {
+        required {
+            /// Answers to the questions of the task.
+            input_responses: InputResponses = "inputResponses",
+            /// Request metadata (`_meta`), with the id of the task.
+            meta: InputResponseMeta = "_meta",
+        }
+    }
 }
 
 impl InputResponseRequestParams {
@@ -28,39 +28,30 @@ impl InputResponseRequestParams {
     }
 }
 
-members!(InputResponseRequestParams {
-    required: input_responses = "inputResponses", meta = "_meta";
-    rest: extra
-});
-
-/// Metadata (`_meta`) of `tasks/input_response`, which names the task.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct InputResponseMeta {
-    /// The task.
-    pub related_task: RelatedTaskMetadata,
-    /// All other keys.
-    pub extra: JsonObject,
+wire! {
+    /// Metadata (`_meta`) of `tasks/input_response`, which names the task.
+    pub struct InputResponseMeta {
+        required {
+            /// The task.
+            related_task: RelatedTaskMetadata = "io.modelcontextprotocol/related-task",
+        }
+    }
 }
 
-members!(InputResponseMeta {
-    required: related_task = "io.modelcontextprotocol/related-task";
-    rest: extra
-});
-
-/// The parameters of `tasks/input_response` as a request of 2026-07-28, whose
-/// `_meta` also holds what every request of that revision carries.
-///
-/// The task is named by `io.modelcontextprotocol/related-task` in `meta`.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct TaskInputResponseParams {
-    /// Request metadata: protocol version, client info, capabilities, the task.
-    pub meta: RequestMeta,
-    /// Answers to the questions of the task.
-    pub input_responses: InputResponses,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Parameters of `tasks/input_response` as a request of 2026-07-28, whose
+    /// `_meta` also holds what every request of that revision carries.
+    ///
+    /// The task is named by `io.modelcontextprotocol/related-task` in `meta`.
+    pub struct TaskInputResponseParams {
+        required {
+            /// Request metadata: protocol version, client info, capabilities, the
+            /// task.
+            meta: RequestMeta = "_meta",
+            /// Answers to the questions of the task.
+            input_responses: InputResponses = "inputResponses",
+        }
+    }
 }
 
 impl TaskInputResponseParams {
@@ -73,8 +64,3 @@ impl TaskInputResponseParams {
         task.decode().ok()
     }
 }
-
-members!(TaskInputResponseParams {
-    required: meta = "_meta", input_responses = "inputResponses";
-    rest: extra
-});

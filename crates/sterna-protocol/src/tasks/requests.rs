@@ -2,72 +2,42 @@ use serde::de::{Deserialize, Deserializer};
 
 use super::{DetailedTask, Task};
 use crate::input::InputResponses;
-use crate::json::JsonObject;
 use crate::jsonrpc::Dispatch;
 use crate::meta::{NotificationMeta, RequestMeta, ResultMeta};
 
-/// Parameters of `tasks/get` and `tasks/cancel`.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct TaskRequestParams {
-    /// Request metadata (`_meta`): protocol version, client info, capabilities.
-    pub meta: RequestMeta,
-    /// Id of the task.
-    pub task_id: String,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
+wire! {
+    /// Parameters of `tasks/get` and `tasks/cancel`.
+    pub struct TaskRequestParams {
+        required {
+            /// Request metadata (`_meta`): protocol version, client info,
+            /// capabilities.
+            meta: RequestMeta = "_meta",
+            /// Id of the task.
+            task_id: String = "taskId",
+        }
+    }
 
-impl TaskRequestParams {
     /// Names the task `task_id`.
-    pub fn new(meta: RequestMeta, task_id: impl Into<String>) -> Self {
-        Self {
-            meta,
-            task_id: task_id.into(),
-            extra: JsonObject::new(),
+    new(meta: RequestMeta, task_id: impl Into<String>);
+}
+
+wire! {
+    /// Parameters of `tasks/update`.
+    pub struct UpdateTaskRequestParams {
+        required {
+            /// Request metadata (`_meta`): protocol version, client info,
+            /// capabilities.
+            meta: RequestMeta = "_meta",
+            /// Id of the task.
+            task_id: String = "taskId",
+            /// Answers to some or all questions of the task.
+            input_responses: InputResponses = "inputResponses",
         }
     }
-}
 
-members!(TaskRequestParams {
-    required: meta = "_meta", task_id = "taskId";
-    rest: extra
-});
-
-/// Parameters of `tasks/update`.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct UpdateTaskRequestParams {
-    /// Request metadata (`_meta`): protocol version, client info, capabilities.
-    pub meta: RequestMeta,
-    /// Id of the task.
-    pub task_id: String,
-    /// Answers to some or all questions of the task.
-    pub input_responses: InputResponses,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl UpdateTaskRequestParams {
     /// Answers the task `task_id`.
-    pub fn new(
-        meta: RequestMeta,
-        task_id: impl Into<String>,
-        input_responses: InputResponses,
-    ) -> Self {
-        Self {
-            meta,
-            task_id: task_id.into(),
-            input_responses,
-            extra: JsonObject::new(),
-        }
-    }
+    new(meta: RequestMeta, task_id: impl Into<String>, input_responses: InputResponses);
 }
-
-members!(UpdateTaskRequestParams {
-    required: meta = "_meta", task_id = "taskId", input_responses = "inputResponses";
-    rest: extra
-});
 
 /// Result in place of another: the request continues as a task.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,26 +1,28 @@
 use crate::json::{JsonObject, OtherName};
 
-/// Task without its result, error or questions.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Task {
-    /// Id of the task, chosen by the server.
-    pub task_id: String,
-    /// Status of the task.
-    pub status: TaskStatus,
-    /// Time of creation, in ISO 8601.
-    pub created_at: String,
-    /// Time of the last change, in ISO 8601.
-    pub last_updated_at: String,
-    /// Milliseconds after creation for which the task is kept; `None` for no
-    /// limit.
-    pub ttl_ms: Option<u64>,
-    /// Milliseconds to wait between two requests for the status.
-    pub poll_interval_ms: Option<u64>,
-    /// Details of the status, for people.
-    pub status_message: Option<String>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Task without its result, error or questions.
+    pub struct Task {
+        required {
+            /// Id of the task, chosen by the server.
+            task_id: String = "taskId",
+            /// Status of the task.
+            status: TaskStatus = "status",
+            /// Time of creation, in ISO 8601.
+            created_at: String = "createdAt",
+            /// Time of the last change, in ISO 8601.
+            last_updated_at: String = "lastUpdatedAt",
+            /// Milliseconds after creation for which the task is kept; `None`
+            /// for no limit.
+            ttl_ms: Option<u64> = "ttlMs",
+        }
+        optional {
+            /// Milliseconds to wait between two requests for the status.
+            poll_interval_ms: Option<u64> = "pollIntervalMs",
+            /// Details of the status, for people.
+            status_message: Option<String> = "statusMessage",
+        }
+    }
 }
 
 impl Task {
@@ -39,13 +41,6 @@ impl Task {
         }
     }
 }
-
-members!(Task {
-    required: task_id = "taskId", status = "status", created_at = "createdAt",
-        last_updated_at = "lastUpdatedAt", ttl_ms = "ttlMs";
-    optional: poll_interval_ms = "pollIntervalMs", status_message = "statusMessage";
-    rest: extra
-});
 
 /// Status of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,66 +1,61 @@
 use crate::content::ContentBlock;
-use crate::json::{JsonObject, RawJson, RawObject};
+use crate::json::{RawJson, RawObject};
 use crate::meta::{RequestMeta, ResultMeta};
 use crate::retry::{InputResponses, RequestState};
 
-/// Parameters of `tools/call`.
-///
-/// # Examples
-///
-/// ```
-/// use sterna_protocol::tool::CallToolRequestParams;
-///
-/// #[derive(serde::Deserialize)]
-/// struct City<'a> {
-///     name: &'a str,
-/// }
-///
-/// let params: CallToolRequestParams = serde_json::from_str(
-///     r#"{
-///         "_meta": {
-///             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-///             "io.modelcontextprotocol/clientCapabilities": {}
-///         },
-///         "name": "weather",
-///         "arguments": {"name": "Tromsø"}
-///     }"#,
-/// )?;
-/// let arguments = params.arguments.unwrap_or_default();
-/// let city: City = arguments.decode()?;
-/// assert_eq!(city.name, "Tromsø");
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CallToolRequestParams {
-    /// Request metadata (`_meta`): protocol version, client info, capabilities.
-    pub meta: RequestMeta,
-    /// Name of the tool.
-    pub name: String,
-    /// Arguments, as the client wrote them.
-    pub arguments: Option<RawObject>,
-    /// Answers to the questions of the previous round (`inputResponses`).
-    pub input_responses: Option<InputResponses>,
-    /// State that the server sent in the previous round, byte for byte
-    /// (`requestState`).
-    pub request_state: Option<RequestState>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl CallToolRequestParams {
-    /// Calls the tool `name` without arguments, in the first round.
-    pub fn new(meta: RequestMeta, name: impl Into<String>) -> Self {
-        Self {
-            meta,
-            name: name.into(),
-            arguments: None,
-            input_responses: None,
-            request_state: None,
-            extra: JsonObject::new(),
+wire! {
+    /// Parameters of `tools/call`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sterna_protocol::tool::CallToolRequestParams;
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct City<'a> {
+    ///     name: &'a str,
+    /// }
+    ///
+    /// let params: CallToolRequestParams = serde_json::from_str(
+    ///     r#"{
+    ///         "_meta": {
+    ///             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    ///             "io.modelcontextprotocol/clientCapabilities": {}
+    ///         },
+    ///         "name": "weather",
+    ///         "arguments": {"name": "Tromsø"}
+    ///     }"#,
+    /// )?;
+    /// let arguments = params.arguments.unwrap_or_default();
+    /// let city: City = arguments.decode()?;
+    /// assert_eq!(city.name, "Tromsø");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub struct CallToolRequestParams {
+        required {
+            /// Request metadata (`_meta`): protocol version, client info,
+            /// capabilities.
+            meta: RequestMeta = "_meta",
+            /// Name of the tool.
+            name: String = "name",
+        }
+        optional {
+            /// Arguments, as the client wrote them.
+            arguments: Option<RawObject> = "arguments",
+            /// Answers to the questions of the previous round
+            /// (`inputResponses`).
+            input_responses: Option<InputResponses> = "inputResponses",
+            /// State that the server sent in the previous round, byte for byte
+            /// (`requestState`).
+            request_state: Option<RequestState> = "requestState",
         }
     }
 
+    /// Calls the tool `name` without arguments, in the first round.
+    new(meta: RequestMeta, name: impl Into<String>);
+}
+
+impl CallToolRequestParams {
     /// Adds `arguments`.
     #[must_use]
     pub fn with_arguments(mut self, arguments: impl Into<RawObject>) -> Self {
@@ -69,42 +64,30 @@ impl CallToolRequestParams {
     }
 }
 
-members!(CallToolRequestParams {
-    required: meta = "_meta", name = "name";
-    optional: arguments = "arguments", input_responses = "inputResponses",
-        request_state = "requestState";
-    rest: extra
-});
-
-/// Result of `tools/call`.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CallToolResult {
-    /// Output for the model.
-    pub content: Vec<ContentBlock>,
-    /// Structured output, for programs. Any JSON; before 2026-07-28 an object.
-    pub structured_content: Option<RawJson>,
-    /// True if the tool failed and `content` describes the failure. False if
-    /// missing.
-    pub is_error: Option<bool>,
-    /// Result metadata (`_meta`).
-    pub meta: Option<ResultMeta>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl CallToolResult {
-    /// Creates a result with `content`.
-    pub fn new(content: Vec<ContentBlock>) -> Self {
-        Self {
-            content,
-            structured_content: None,
-            is_error: None,
-            meta: None,
-            extra: JsonObject::new(),
+wire! {
+    /// Result of `tools/call`.
+    pub struct CallToolResult {
+        required {
+            /// Output for the model.
+            content: Vec<ContentBlock> = "content",
+        }
+        optional {
+            /// Structured output, for programs. Any JSON; before 2026-07-28 an
+            /// object.
+            structured_content: Option<RawJson> = "structuredContent",
+            /// True if the tool failed and `content` describes the failure.
+            /// False if missing.
+            is_error: Option<bool> = "isError",
+            /// Result metadata (`_meta`).
+            meta: Option<ResultMeta> = "_meta",
         }
     }
 
+    /// Creates a result with `content`.
+    new(content: Vec<ContentBlock>);
+}
+
+impl CallToolResult {
     /// Creates a result with one text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(vec![ContentBlock::text(text)])
@@ -145,9 +128,3 @@ impl CallToolResult {
         self
     }
 }
-
-members!(CallToolResult {
-    required: content = "content";
-    optional: structured_content = "structuredContent", is_error = "isError", meta = "_meta";
-    rest: extra
-});

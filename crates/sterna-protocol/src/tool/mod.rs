@@ -11,72 +11,55 @@ use crate::implementation::Icon;
 use crate::json::{JsonObject, RawObject};
 use crate::meta::ResultMeta;
 
-/// Definition of a tool.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Tool {
-    /// Name for `tools/call`.
-    pub name: String,
-    /// JSON Schema of the arguments.
-    pub input_schema: ObjectSchema,
-    /// Display name.
-    pub title: Option<String>,
-    /// Description for the model.
-    pub description: Option<String>,
-    /// JSON Schema of the structured output.
-    pub output_schema: Option<RawObject>,
-    /// Hints about the behaviour of the tool.
-    pub annotations: Option<ToolAnnotations>,
-    /// Icons to show for it.
-    pub icons: Option<Vec<Icon>>,
-    /// Metadata (`_meta`) under keys of the sender's choice.
-    pub meta: Option<JsonObject>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl Tool {
-    /// Creates a tool with a name and an input schema only.
-    pub fn new(name: impl Into<String>, input_schema: ObjectSchema) -> Self {
-        Self {
-            name: name.into(),
-            input_schema,
-            title: None,
-            description: None,
-            output_schema: None,
-            annotations: None,
-            icons: None,
-            meta: None,
-            extra: JsonObject::new(),
+wire! {
+    /// Definition of a tool.
+    pub struct Tool {
+        required {
+            /// Name for `tools/call`.
+            name: String = "name",
+            /// JSON Schema of the arguments.
+            input_schema: ObjectSchema = "inputSchema",
+        }
+        optional {
+            /// Display name.
+            title: Option<String> = "title",
+            /// Description for the model.
+            description: Option<String> = "description",
+            /// JSON Schema of the structured output.
+            output_schema: Option<RawObject> = "outputSchema",
+            /// Hints about the behaviour of the tool.
+            annotations: Option<ToolAnnotations> = "annotations",
+            /// Icons to show for it.
+            icons: Option<Vec<Icon>> = "icons",
+            /// Metadata (`_meta`) under keys of the sender's choice.
+            meta: Option<JsonObject> = "_meta",
         }
     }
+
+    /// Creates a tool with a name and an input schema only.
+    new(name: impl Into<String>, input_schema: ObjectSchema);
 }
 
-members!(Tool {
-    required: name = "name", input_schema = "inputSchema";
-    optional: title = "title", description = "description", output_schema = "outputSchema",
-        annotations = "annotations", icons = "icons", meta = "_meta";
-    rest: extra
-});
-
-/// Hints about the behaviour of a tool. A server may give false ones.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ToolAnnotations {
-    /// Display name.
-    pub title: Option<String>,
-    /// True if the tool changes nothing. False if missing.
-    pub read_only_hint: Option<bool>,
-    /// True if the tool may delete or overwrite, not only add. True if missing.
-    pub destructive_hint: Option<bool>,
-    /// True if a repeated call with the same arguments has no further effect.
-    /// False if missing.
-    pub idempotent_hint: Option<bool>,
-    /// True if the tool reaches beyond the server, such as to the web. True if
-    /// missing.
-    pub open_world_hint: Option<bool>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
+wire! {
+    /// Hints about the behaviour of a tool. A server may give false ones.
+    #[derive(Default)]
+    pub struct ToolAnnotations {
+        optional {
+            /// Display name.
+            title: Option<String> = "title",
+            /// True if the tool changes nothing. False if missing.
+            read_only_hint: Option<bool> = "readOnlyHint",
+            /// True if the tool may delete or overwrite, not only add. True if
+            /// missing.
+            destructive_hint: Option<bool> = "destructiveHint",
+            /// True if a repeated call with the same arguments has no further
+            /// effect. False if missing.
+            idempotent_hint: Option<bool> = "idempotentHint",
+            /// True if the tool reaches beyond the server, such as to the web.
+            /// True if missing.
+            open_world_hint: Option<bool> = "openWorldHint",
+        }
+    }
 }
 
 impl ToolAnnotations {
@@ -150,51 +133,28 @@ impl ToolAnnotations {
     }
 }
 
-members!(ToolAnnotations {
-    optional: title = "title", read_only_hint = "readOnlyHint",
-        destructive_hint = "destructiveHint", idempotent_hint = "idempotentHint",
-        open_world_hint = "openWorldHint";
-    rest: extra
-});
-
-/// Result of `tools/list`.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ListToolsResult {
-    /// Tools of this page.
-    pub tools: Vec<Tool>,
-    /// Cursor of the next page; `None` on the last one.
-    pub next_cursor: Option<String>,
-    /// Lifetime in a client's cache; see
-    /// [`Cacheable`](crate::caching::Cacheable).
-    pub ttl_ms: Option<TtlMs>,
-    /// Callers that may share a cached copy.
-    pub cache_scope: Option<CacheScope>,
-    /// Result metadata (`_meta`).
-    pub meta: Option<ResultMeta>,
-    /// Members this revision does not define.
-    pub extra: JsonObject,
-}
-
-impl ListToolsResult {
-    /// Creates the last page.
-    pub fn new(tools: Vec<Tool>) -> Self {
-        Self {
-            tools,
-            next_cursor: None,
-            ttl_ms: None,
-            cache_scope: None,
-            meta: None,
-            extra: JsonObject::new(),
+wire! {
+    /// Result of `tools/list`.
+    pub struct ListToolsResult {
+        required {
+            /// Tools of this page.
+            tools: Vec<Tool> = "tools",
+        }
+        optional {
+            /// Cursor of the next page; `None` on the last one.
+            next_cursor: Option<String> = "nextCursor",
+            /// Lifetime in a client's cache; see
+            /// [`Cacheable`](crate::caching::Cacheable).
+            ttl_ms: Option<TtlMs> = "ttlMs",
+            /// Callers that may share a cached copy.
+            cache_scope: Option<CacheScope> = "cacheScope",
+            /// Result metadata (`_meta`).
+            meta: Option<ResultMeta> = "_meta",
         }
     }
-}
 
-members!(ListToolsResult {
-    required: tools = "tools";
-    optional: next_cursor = "nextCursor", ttl_ms = "ttlMs", cache_scope = "cacheScope",
-        meta = "_meta";
-    rest: extra
-});
+    /// Creates the last page.
+    new(tools: Vec<Tool>);
+}
 
 cacheable!(ListToolsResult);
