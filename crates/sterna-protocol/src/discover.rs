@@ -9,6 +9,23 @@ wire! {
     /// Result of `server/discover`.
     ///
     /// The server's name and version are in `_meta`, as in every result.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sterna_protocol::capabilities::{ServerCapabilities, ToolsCapability};
+    /// use sterna_protocol::discover::DiscoverResult;
+    /// use sterna_protocol::version::ProtocolVersion;
+    ///
+    /// let mut capabilities = ServerCapabilities::default();
+    /// capabilities.tools = Some(ToolsCapability::default());
+    /// let result = DiscoverResult::new(vec![ProtocolVersion::LATEST], capabilities);
+    /// assert_eq!(
+    ///     serde_json::to_string(&result)?,
+    ///     r#"{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}"#,
+    /// );
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub struct DiscoverResult {
         required {
             /// Protocol versions that a client may choose from.

@@ -4,6 +4,23 @@ use crate::meta::RequestMeta;
 
 wire! {
     /// Parameters of every list request.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sterna_protocol::capabilities::ClientCapabilities;
+    /// use sterna_protocol::meta::RequestMeta;
+    /// use sterna_protocol::pagination::PaginatedRequestParams;
+    /// use sterna_protocol::tool::ListToolsResult;
+    /// use sterna_protocol::version::ProtocolVersion;
+    ///
+    /// let meta = RequestMeta::new(ProtocolVersion::LATEST, ClientCapabilities::default());
+    /// let page: ListToolsResult = serde_json::from_str(r#"{"tools":[],"nextCursor":"p2"}"#)?;
+    ///
+    /// let next = page.next_cursor.map(|cursor| PaginatedRequestParams::new(meta).with_cursor(cursor));
+    /// assert_eq!(next.unwrap().cursor.as_deref(), Some("p2"));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub struct PaginatedRequestParams {
         required {
             /// Request metadata (`_meta`): protocol version, client info,

@@ -20,7 +20,6 @@ mod initialize;
 mod meta;
 mod methods;
 mod requests;
-mod sampling;
 mod tasks;
 mod tool;
 
@@ -45,10 +44,9 @@ pub use methods::{
     TaskStatusChanged, ToolListChanged, Unsubscribe,
 };
 pub use requests::{
-    CompleteRequestParams, GetPromptRequestParams, PaginatedRequestParams, ResourceRequestParams,
-    SetLevelRequestParams,
+    CompleteRequestParams, CreateMessageRequestParams, GetPromptRequestParams,
+    PaginatedRequestParams, ResourceRequestParams, SetLevelRequestParams,
 };
-pub use sampling::CreateMessageRequestParams;
 pub use tasks::{
     CreateTaskResult, GetTaskPayloadResult, ListTasksResult, Task, TaskMetadata, TaskRequestParams,
     TaskResult, TaskStatusNotificationParams,
