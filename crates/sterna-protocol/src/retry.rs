@@ -1,7 +1,7 @@
 //! Members of a retry: the client's answers and the server's state.
 //!
-//! Public as part of [`input`](crate::input); here, below the requests that
-//! carry them.
+//! Re-exported by [`input`](crate::input), and defined here, below the requests
+//! that carry them.
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ impl InputResponses {
         Self(JsonObject::new())
     }
 
-    /// Decodes the answer under `key` as a `T`. `None` without an answer.
+    /// Decodes the answer under `key` as a `T`. `None` if there is none.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl InputResponses {
         self.0.iter()
     }
 
-    /// Returns true without any answer.
+    /// Returns true if there is no answer.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

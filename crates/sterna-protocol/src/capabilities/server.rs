@@ -8,11 +8,11 @@ wire! {
     #[derive(Default)]
     pub struct ServerCapabilities {
         optional {
-            /// Tools.
+            /// Tools: the server has tools to call.
             tools: Option<ToolsCapability> = "tools",
-            /// Prompts.
+            /// Prompts: the server has prompts to get.
             prompts: Option<PromptsCapability> = "prompts",
-            /// Resources.
+            /// Resources: the server has resources to read.
             resources: Option<ResourcesCapability> = "resources",
             /// Argument completion.
             completions: Option<JsonObject> = "completions",

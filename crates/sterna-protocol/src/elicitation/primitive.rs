@@ -14,13 +14,13 @@ use crate::json::{JsonObject, Number, OtherName, Tagged, read_tagged};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PrimitiveSchema {
-    /// Boolean.
+    /// Boolean field.
     Boolean(BooleanSchema),
     /// Single choice with titles, as in 2025-06-18.
     LegacyTitledEnum(LegacyTitledEnumSchema),
-    /// Number or integer.
+    /// Number or integer field.
     Number(NumberSchema),
-    /// Text.
+    /// Text field.
     String(StringSchema),
     /// Multiple choice with titles.
     TitledMultiSelect(TitledMultiSelectEnumSchema),

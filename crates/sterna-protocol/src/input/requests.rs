@@ -35,7 +35,7 @@ impl InputRequests {
         requests.iter().map(decode).collect()
     }
 
-    /// Returns true without any question.
+    /// Returns true if there is no question.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -26,7 +26,7 @@ variants!(InputResponse {
 
 impl InputRequest {
     /// Decodes the answer to this question, which was asked under `key`. `None`
-    /// without an answer.
+    /// if there is none.
     ///
     /// # Errors
     ///

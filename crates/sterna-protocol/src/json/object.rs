@@ -37,7 +37,7 @@ impl JsonObject {
         Self(None)
     }
 
-    /// Returns true without any member.
+    /// Returns true if the object has no members.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }

@@ -77,7 +77,7 @@ where
     }
 }
 
-/// Message that is answered.
+/// Request: a message that the receiver answers.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Request<'a, P = Option<&'a RawValue>> {
@@ -100,7 +100,7 @@ impl<'a, P> Request<'a, P> {
     }
 }
 
-/// Message that is not answered.
+/// Notification: a message without an answer.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Notification<'a, P = Option<&'a RawValue>> {

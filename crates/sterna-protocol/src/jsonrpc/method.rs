@@ -1,15 +1,15 @@
 //! Methods: their names, parameters and results, and the families of payloads
 //! that a message decodes to.
 //!
-//! Public as part of [`methods`](crate::methods); here, below the modules that
-//! declare methods.
+//! Re-exported by [`methods`](crate::methods), and defined here, below the
+//! modules that declare methods.
 
 use serde::de::{DeserializeOwned, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
 use super::{Answer, Dispatch};
 
-/// Method of a request.
+/// Method of a request: its name, parameters and result.
 ///
 /// # Examples
 ///
@@ -26,17 +26,17 @@ use super::{Answer, Dispatch};
 pub trait RequestMethod {
     /// Name on the wire.
     const METHOD: &'static str;
-    /// Parameters.
+    /// Type of the parameters.
     type Params: Serialize + DeserializeOwned;
-    /// Result.
+    /// Type of the result.
     type Result: for<'de> Answer<'de>;
 }
 
-/// Method of a notification.
+/// Method of a notification: its name and parameters.
 pub trait NotificationMethod {
     /// Name on the wire.
     const METHOD: &'static str;
-    /// Parameters.
+    /// Type of the parameters.
     type Params: Serialize + DeserializeOwned;
 }
 

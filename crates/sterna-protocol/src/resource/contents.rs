@@ -12,9 +12,9 @@ use crate::json::JsonObject;
     reason = "a third kind could not be distinguished from these"
 )]
 pub enum ResourceContents {
-    /// Bytes in base64.
+    /// Binary contents.
     Blob(BlobResourceContents),
-    /// Text.
+    /// Text contents.
     Text(TextResourceContents),
 }
 

@@ -61,7 +61,7 @@ impl CreateMessageResult {
     }
 
     /// The text of the message: every text block, joined by line breaks. Empty
-    /// without text.
+    /// if there is no text.
     ///
     /// # Examples
     ///

@@ -102,7 +102,7 @@ impl CallToolResult {
     }
 
     /// The text of the result: every text block, joined by line breaks. Empty
-    /// without text.
+    /// if there is no text.
     ///
     /// # Examples
     ///
