@@ -22,7 +22,7 @@ struct Name(&'static str);
 
 async fn index(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     let name = cx.state::<Name>().0;
-    let pages = cx.step("read", || async {
+    let pages = cx.try_step("read", || async {
         say(format_args!("{name}: read the pages"))?;
         anyhow::Ok(1000)
     });
@@ -30,7 +30,7 @@ async fn index(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
         .await
         .map_err(|error| ToolError::new(error.to_string()))?;
     cx.checkpoint("read").await;
-    let built = cx.step("build", || async {
+    let built = cx.try_step("build", || async {
         say(format_args!("{name}: built the index"))?;
         anyhow::Ok(())
     });

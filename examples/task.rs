@@ -34,14 +34,11 @@ struct Approval {
 async fn publish(cx: Cx<'_>, args: Publish) -> Result<String, ToolError> {
     // Committed before the next line runs: a crash after it does not render again.
     let page = cx
-        .step("render", || async {
-            Ok::<_, ToolError>(format!("<h1>{}</h1>", args.title))
-        })
-        .await?;
+        .step("render", || async { format!("<h1>{}</h1>", args.title) })
+        .await;
     // If the task is cancelled or runs out of time, this is run.
     cx.undo("render", |_| async {
         println!("the draft is thrown away");
-        Ok::<_, ToolError>(())
     });
     // The task is put away here and costs nothing, for days if need be.
     let approval: Approval = cx
@@ -52,7 +49,7 @@ async fn publish(cx: Cx<'_>, args: Publish) -> Result<String, ToolError> {
     let address = cx
         .once("publish", |key| async move {
             println!("published under {key:?}");
-            Ok::<_, ToolError>("https://example.com/articles/1".to_owned())
+            "https://example.com/articles/1".to_owned()
         })
         .await?;
     Ok(format!("{address}, approved by {}", approval.name))

@@ -38,9 +38,7 @@ impl Bank {
 
 async fn book(cx: Cx<'_>, args: Book) -> Result<String, ToolError> {
     let seat = args.seat;
-    let price = cx
-        .step("price", || async { Ok::<_, ToolError>(42) })
-        .await?;
+    let price = cx.step("price", || async { 42 }).await;
     let question = format!("Seat {seat} costs {price}. Pay now?");
     if !cx.confirm("pay", question).await? {
         return Ok(format!("Seat {seat} stays free"));
@@ -49,9 +47,8 @@ async fn book(cx: Cx<'_>, args: Book) -> Result<String, ToolError> {
     // It may run twice, with the same key: the bank sees that it is the same payment.
     cx.effect("charge", |key| async move {
         bank.pay(key.to_string(), price);
-        Ok::<_, ToolError>(())
     })
-    .await?;
+    .await;
     Ok(format!("Seat {seat} is yours"))
 }
 

@@ -48,7 +48,7 @@ fn replay(journal: Journal) {
 /// Comes by everything that a journal can hold, under names of one letter.
 async fn handler(cx: FlowCx<'_>) -> Result<usize, StepError> {
     let started = cx.now("n").await;
-    let step = cx.step("s", || ready(Ok::<u8, String>(1))).await?;
+    let step = cx.try_step("s", || ready(Ok::<u8, String>(1))).await?;
     let minute = Duration::from_secs(60);
     let questions = ["a", "b"].map(|name| cx.ask(name, Opaque::new(name)).deadline(minute));
     let answers = cx.join_all(questions).await;

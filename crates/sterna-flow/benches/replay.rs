@@ -61,7 +61,7 @@ async fn handler(cx: FlowCx<'_>, steps: usize) -> Result<String, StepError> {
     let mut last = String::new();
     for step in 0..steps {
         let name = NAMES[step % NAMES.len()];
-        last = cx.step(name, || ready(Ok::<_, String>(plan(step)))).await?;
+        last = cx.step(name, || ready(plan(step))).await;
     }
     let answer = cx.ask("approval", Opaque::new(last)).await;
     Ok(String::from_utf8_lossy(&answer).into_owned())

@@ -12,21 +12,21 @@
 //!
 //! ```
 //! # fn sha256(_: &[&[u8]]) -> [u8; 32] { [0; 32] }
-//! use std::future::ready;
+//! use std::convert::Infallible;
 //! use std::sync::Arc;
 //! use std::task::{Context, Poll, Waker};
 //! use sterna_flow::{
-//!     BuildMatch, FlowCx, Engine, FlowId, Journal, Limits, Opaque, Outcome, Run, StepError, UnixMillis,
+//!     BuildMatch, FlowCx, Engine, FlowId, Journal, Limits, Opaque, Outcome, Run, UnixMillis,
 //! };
 //!
-//! async fn deploy(cx: FlowCx<'_>, service: &str) -> Result<String, StepError> {
-//!     let plan = cx.step("plan", || ready(make_plan(service))).await?; // runs once
+//! async fn deploy(cx: FlowCx<'_>, service: &str) -> Result<String, Infallible> {
+//!     let plan = cx.step("plan", || async { make_plan(service) }).await; // runs once
 //!     let answer = cx.ask("approval", Opaque::new(format!("{plan}?"))).await;
 //!     Ok(format!("{plan}: {}", String::from_utf8_lossy(&answer)))
 //! }
 //!
-//! fn make_plan(service: &str) -> Result<String, std::io::Error> {
-//!     Ok(format!("deploy {service}"))
+//! fn make_plan(service: &str) -> String {
+//!     format!("deploy {service}")
 //! }
 //!
 //! let engine = Arc::new(Engine::new(sha256));
@@ -82,8 +82,9 @@ pub use backends::{
     BackendError, Blobs, BoxFuture, Claim, JournalSink, Ledger, Level, Listener, Progress,
 };
 pub use cx::{
-    Arms, Ask, AskWithin, Body, Cancelled, Checkpoint, Elapsed, FlowCx, JoinAll, Memo, Now, Once,
-    Opaque, Pin, Question, Race, Rejected, Retry, RunInfo, Sleep, Step, StepError, StepErrorKind,
+    Arms, Ask, AskWithin, Body, Cancelled, Checkpoint, Elapsed, FallibleBody, FlowCx, JoinAll,
+    Memo, Now, Once, Opaque, Pin, Question, Race, Rejected, Retry, RunInfo, Sleep, Step, StepError,
+    StepErrorKind,
 };
 pub use diagnostic::Diagnostic;
 pub use driver::{Changes, Driver, OpenQuestion, Outcome, Remote, Suspended};

@@ -16,7 +16,7 @@
 //! }
 //!
 //! async fn deploy(cx: Cx<'_>, args: Deploy) -> Result<String, ToolError> {
-//!     let plan = cx.step("plan", || async { Ok::<_, ToolError>("2 replicas".to_owned()) }).await?;
+//!     let plan = cx.step("plan", || async { "2 replicas".to_owned() }).await;
 //!     let reason: String = cx.ask("reason", format!("Deploy {}, {plan}: why?", args.service)).await?;
 //!     Ok(format!("{} deployed: {reason}", args.service))
 //! }
@@ -84,9 +84,9 @@ pub use telemetry::TraceContext;
 
 // The nouns of `Cx`'s verbs.
 pub use sterna_flow::{
-    Arms, Body, Cancelled, Changed, Checkpoint, ExecutionMode, IdempotencyKey, JoinAll, Key, Level,
-    Now, Once, Pin, Progress, Race, Random, Retry, RunInfo, Sleep, Step, StepError, StepErrorKind,
-    UnixMillis, Uuid,
+    Arms, Body, Cancelled, Changed, Checkpoint, ExecutionMode, FallibleBody, IdempotencyKey,
+    JoinAll, Key, Level, Now, Once, Pin, Progress, Race, Random, Retry, RunInfo, Sleep, Step,
+    StepError, StepErrorKind, UnixMillis, Uuid,
 };
 
 #[cfg(doctest)]

@@ -63,7 +63,7 @@ async fn refund(cx: Cx<'_>, args: Refund) -> Result<String, ToolError> {
     let question = format!("How much of order {} is refunded?", args.order);
     let Amount { amount } = cx.ask("amount", question).await?;
     let effects = cx.state::<Effects>();
-    cx.once("refund", |_| async { effects.happened("refunded") })
+    cx.try_once("refund", |_| async { effects.happened("refunded") })
         .await?;
     Ok(format!("{amount} euros of order {} refunded", args.order))
 }
@@ -94,17 +94,17 @@ struct Approval {
 
 async fn publish(cx: Cx<'_>, article: Article) -> Result<String, ToolError> {
     let effects = cx.state::<Effects>();
-    cx.step("render", || async { effects.happened("rendered") })
+    cx.try_step("render", || async { effects.happened("rendered") })
         .await?;
     let question = format!("Publish {}?", article.title);
     let Approval { name } = cx.ask("approval", question).await?;
-    cx.step("print", || async {
+    cx.try_step("print", || async {
         effects.happened("printing")?;
         tokio::time::sleep(PRINTING).await;
         io::Result::Ok(())
     })
     .await?;
-    cx.once("publish", |_| async { effects.happened("published") })
+    cx.try_once("publish", |_| async { effects.happened("published") })
         .await?;
     Ok(format!("{} is out, approved by {name}", article.title))
 }

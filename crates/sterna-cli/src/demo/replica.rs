@@ -81,9 +81,7 @@ struct Confirmed {
 
 async fn update_work_item(cx: Cx<'_>, item: WorkItem) -> Result<String, ToolError> {
     let here = cx.state::<Replica>();
-    let looked_up_by = cx
-        .step("look_up", async || Ok::<_, String>(here.name.clone()))
-        .await?;
+    let looked_up_by = cx.step("look_up", async || here.name.clone()).await;
     let Resolution { resolution } = cx
         .ask(
             "resolution",

@@ -148,7 +148,7 @@ async fn deploy(cx: Cx<'_>, args: Deploy) -> Result<String, ToolError> {
 
 async fn plan(cx: &Cx<'_>, service: &str) -> Result<String, ToolError> {
     let plan = format!("plan for {service}");
-    Ok(cx.step("plan", async || Ok::<_, String>(plan)).await?)
+    Ok(cx.step("plan", async || plan).await)
 }
 
 #[derive(Deserialize, JsonSchema)]

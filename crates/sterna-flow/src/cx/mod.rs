@@ -13,6 +13,7 @@ mod report;
 mod retry;
 mod step;
 mod step_error;
+mod steps;
 mod value;
 mod work;
 
@@ -26,7 +27,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use ask::{Ask, AskWithin, Elapsed};
-pub use body::Body;
+pub use body::{Body, FallibleBody};
 pub use cancelled::Cancelled;
 pub use join_all::JoinAll;
 pub use memo::Memo;
@@ -39,13 +40,10 @@ pub use retry::Retry;
 pub use step::Step;
 pub use step_error::{StepError, StepErrorKind};
 
-use crate::error::Error;
-use crate::idempotency::IdempotencyKey;
 use crate::journal::Kind;
-use crate::key::{Key, RANDOM, UNDO};
+use crate::key::{Key, RANDOM};
 use crate::random::{Random, Uuid};
-use crate::shared::{Shared, Undo, WaiterHandle};
-use body::{KeyedOnceBody, KeyedRetryBody, OnceBody, RetryBody};
+use crate::shared::{Shared, WaiterHandle};
 
 /// A handler's way to ask, to act and to wait, so that all of it is remembered.
 ///
@@ -85,117 +83,6 @@ impl<'a> FlowCx<'a> {
     #[track_caller]
     pub fn ask<Q: Question>(&self, name: &str, question: Q) -> Ask<'a, Q> {
         Ask::new(self.handle(name, Kind::Answer), question)
-    }
-
-    /// Runs `body` and remembers its result; a replay gets the result and does
-    /// not run it.
-    ///
-    /// At least once: a step that was cut off runs again. An error of `body` is
-    /// remembered like a result.
-    ///
-    /// ```
-    /// # use sterna_flow::{FlowCx, StepError};
-    /// # async fn make_plan(service: &str) -> Result<String, std::io::Error> { Ok(service.to_owned()) }
-    /// async fn deploy(cx: FlowCx<'_>, service: String) -> Result<String, StepError> {
-    ///     let plan = cx.step("plan", || make_plan(&service)).await?;
-    ///     Ok(plan)
-    /// }
-    /// ```
-    #[track_caller]
-    pub fn step<F, Fut, T, E>(
-        &self,
-        name: &str,
-        body: F,
-    ) -> Step<'a, impl Body<Value = T, Error = E, Attempt = Fut> + use<'a, F, Fut, T, E>>
-    where
-        F: FnOnce() -> Fut,
-        Fut: Future<Output = Result<T, E>>,
-        T: Serialize + DeserializeOwned,
-        E: fmt::Display,
-    {
-        Step::new(self.handle(name, Kind::Step), OnceBody(Some(body)))
-    }
-
-    /// A [`step`](Self::step) that is tried again when it fails. The error of the
-    /// last try is remembered.
-    #[track_caller]
-    pub fn retry<F, Fut, T, E>(
-        &self,
-        name: &str,
-        retry: Retry,
-        body: F,
-    ) -> Step<'a, impl Body<Value = T, Error = E, Attempt = Fut> + use<'a, F, Fut, T, E>>
-    where
-        F: FnMut() -> Fut,
-        Fut: Future<Output = Result<T, E>>,
-        T: Serialize + DeserializeOwned,
-        E: fmt::Display,
-    {
-        Step::new(self.handle(name, Kind::Step), RetryBody(body)).tried(retry)
-    }
-
-    /// A [`step`](Self::step) that changes the world.
-    ///
-    /// It may be cut off after it has done its work, and then runs again with
-    /// the same key: hand the key to a service that knows what it has done.
-    /// Where there is none, use [`once`](Self::once).
-    #[track_caller]
-    pub fn effect<F, Fut, T, E>(
-        &self,
-        name: &str,
-        body: F,
-    ) -> Step<'a, impl Body<Value = T, Error = E, Attempt = Fut> + use<'a, F, Fut, T, E>>
-    where
-        F: FnOnce(IdempotencyKey) -> Fut,
-        Fut: Future<Output = Result<T, E>>,
-        T: Serialize + DeserializeOwned,
-        E: fmt::Display,
-    {
-        Step::new(self.handle(name, Kind::Step), KeyedOnceBody(Some(body)))
-            .effect(Location::caller())
-    }
-
-    /// An [`effect`](Self::effect) that is tried again when it fails, each time
-    /// with the same key.
-    #[track_caller]
-    pub fn retry_effect<F, Fut, T, E>(
-        &self,
-        name: &str,
-        retry: Retry,
-        body: F,
-    ) -> Step<'a, impl Body<Value = T, Error = E, Attempt = Fut> + use<'a, F, Fut, T, E>>
-    where
-        F: FnMut(IdempotencyKey) -> Fut,
-        Fut: Future<Output = Result<T, E>>,
-        T: Serialize + DeserializeOwned,
-        E: fmt::Display,
-    {
-        Step::new(self.handle(name, Kind::Step), KeyedRetryBody(body))
-            .tried(retry)
-            .effect(Location::caller())
-    }
-
-    /// An effect that happens at most once, whatever crashes and however often
-    /// a request is repeated.
-    ///
-    /// Needs a [`Ledger`](crate::Ledger); without one the effect does not run
-    /// and the run stops with [`Error::NoLedger`].
-    #[track_caller]
-    pub fn once<F, Fut, T, E>(
-        &self,
-        name: &str,
-        body: F,
-    ) -> Once<'a, impl Body<Value = T, Error = E, Attempt = Fut> + use<'a, F, Fut, T, E>>
-    where
-        F: FnOnce(IdempotencyKey) -> Fut,
-        Fut: Future<Output = Result<T, E>>,
-        T: Serialize + DeserializeOwned,
-        E: fmt::Display,
-    {
-        Once::new(Step::new(
-            self.handle(name, Kind::Once),
-            KeyedOnceBody(Some(body)),
-        ))
     }
 
     /// What time it was when the handler first asked.
@@ -292,35 +179,6 @@ impl<'a> FlowCx<'a> {
             scope: Some(memo.memo_scope()),
             in_memo: true,
         }
-    }
-
-    /// Registers what to do if the flow fails or is cancelled from here on.
-    ///
-    /// Compensations run in reverse order, each at least once. In round trips
-    /// nothing of a flow is left if the client does not come back, so reserve
-    /// only what expires by itself, or run as a task.
-    pub fn undo<F, Fut, E>(&self, name: &str, compensation: F)
-    where
-        F: FnOnce(IdempotencyKey) -> Fut + Send + 'a,
-        Fut: Future<Output = Result<(), E>> + Send + 'a,
-        E: fmt::Display,
-    {
-        let key = self.mark(name, UNDO);
-        let mut state = self.shared.lock();
-        if state.closed {
-            return;
-        }
-        if self.in_memo {
-            state.fail(Error::UndoInMemo { key });
-            return;
-        }
-        state.undos.push(Undo {
-            key,
-            run: Box::new(|key| {
-                let compensating = compensation(key);
-                Box::pin(async { compensating.await.map_err(|error| error.to_string()) })
-            }),
-        });
     }
 
     #[track_caller]

@@ -12,10 +12,9 @@ use super::step_error::StepError;
 
 /// An effect that happens at most once. Made by [`FlowCx::once`](crate::FlowCx::once).
 ///
-/// It is claimed in the ledger before it runs. Whoever finds it claimed gets
-/// its result, or [`Ambiguous`](crate::StepErrorKind::Ambiguous) if there is
-/// none: then it may have happened, and only the author can find out. It is
-/// never tried twice.
+/// The engine claims it in the ledger before it runs. A run that finds it
+/// claimed gets its result, or [`Ambiguous`](crate::StepErrorKind::Ambiguous) if
+/// there is no result: then it may have happened. It never runs twice.
 ///
 /// # Cancel safety
 ///
@@ -30,7 +29,7 @@ impl<'a, B: Body> Once<'a, B> {
 
     /// Stops it after `duration`; it may have happened nevertheless.
     pub fn timeout(self, duration: Duration) -> Self {
-        Self(self.0.timeout(duration))
+        Self(self.0.stop_after(duration))
     }
 
     /// Marks the result as secret, for whoever stores the journal.
@@ -48,7 +47,7 @@ impl<B: Body> Future for Once<'_, B> {
     type Output = Result<B::Value, StepError>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.get_mut().0).poll(cx)
+        self.get_mut().0.poll_with(cx, Ok)
     }
 }
 

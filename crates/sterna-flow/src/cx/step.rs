@@ -1,4 +1,4 @@
-//! A step on its way to its result.
+//! A step that is in progress.
 
 use std::fmt;
 use std::future::Future;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::body::Body;
+use super::body::{Body, FallibleBody};
 use super::retry::Retry;
 use super::step_error::StepError;
 use super::work::{Options, Work};
@@ -18,11 +18,12 @@ use crate::fingerprint::Fingerprint;
 use crate::journal::Entry;
 use crate::shared::{Changed, Permission, WaiterHandle};
 
-/// A step on its way to its result. Made by [`FlowCx::step`](crate::FlowCx::step),
-/// [`FlowCx::effect`](crate::FlowCx::effect) and their retrying sisters.
+/// A step that is in progress. Made by [`FlowCx::step`](crate::FlowCx::step),
+/// [`FlowCx::effect`](crate::FlowCx::effect) and their fallible and retrying
+/// variants.
 ///
-/// The result is kept as JSON: it describes itself, so a type that gains an
-/// optional field can still be read by the next build.
+/// The result is recorded as JSON: a type that gains an optional field can still
+/// be read by the next build.
 ///
 /// # Cancel safety
 ///
@@ -56,30 +57,13 @@ impl<'a, B: Body> Step<'a, B> {
         self
     }
 
+    pub(super) const fn stop_after(mut self, duration: Duration) -> Self {
+        self.options.timeout = Some(duration);
+        self
+    }
+
     pub(super) const fn at_most_once(mut self) -> Self {
         self.options.at_most_once = true;
-        self
-    }
-
-    /// Tries again only after errors for which `worth_it` says so.
-    pub fn retry_if(mut self, worth_it: impl Fn(&B::Error) -> bool + Send + 'static) -> Self {
-        self.options.retry_if = Some(Box::new(worth_it));
-        self
-    }
-
-    /// Says which errors are no result of the step.
-    ///
-    /// After the last try such an error is not remembered and the handler never
-    /// sees it: the run stops with [`Error::Transient`], and the step runs again
-    /// when the request is repeated.
-    pub fn transient(mut self, passes: impl Fn(&B::Error) -> bool + Send + 'static) -> Self {
-        self.options.transient = Some(Box::new(passes));
-        self
-    }
-
-    /// Stops each try after `duration`.
-    pub const fn timeout(mut self, duration: Duration) -> Self {
-        self.options.timeout = Some(duration);
         self
     }
 
@@ -125,17 +109,50 @@ impl<'a, B: Body> Step<'a, B> {
         self
     }
 
-    /// What the handler gets, or nothing if the step must run again or the run
-    /// must stop.
-    fn take(&mut self, entry: Entry) -> Option<Result<B::Value, StepError>> {
-        if entry.failed {
-            self.handle.finish();
-            return Some(Err(StepError::decode(entry.key, &entry.value)));
+    /// Waits for the recorded result, as `read` takes it.
+    pub(super) fn poll_with<R>(
+        &mut self,
+        cx: &Context<'_>,
+        read: impl Fn(Result<B::Value, StepError>) -> Result<R, StepError>,
+    ) -> Poll<R> {
+        loop {
+            if let Some(work) = &mut self.work {
+                ready!(work.poll(&self.handle, &mut self.body, &self.options, cx));
+                self.work = None;
+            }
+            match self.handle.poll(cx) {
+                Permission::Told(entry) => {
+                    if let Some(result) = self.take(entry, &read) {
+                        return Poll::Ready(result);
+                    }
+                }
+                Permission::Start => self.work = Work::begin(&self.handle, &self.options, cx),
+                Permission::Ask(_) | Permission::Wait => return Poll::Pending,
+            }
         }
-        match serde_json::from_slice(&entry.value) {
-            Ok(value) => {
+    }
+
+    /// The result for the handler. `None` if the step must run again or the run
+    /// must stop.
+    fn take<R>(
+        &mut self,
+        entry: Entry,
+        read: impl Fn(Result<B::Value, StepError>) -> Result<R, StepError>,
+    ) -> Option<R> {
+        let recorded = match entry.failed {
+            true => Ok(Err(StepError::decode(entry.key.clone(), &entry.value))),
+            false => serde_json::from_slice(&entry.value)
+                .map(Ok)
+                .map_err(|error| error.to_string()),
+        };
+        let result = recorded.and_then(|recorded| {
+            // An older build recorded the failure; the body of this one cannot fail.
+            read(recorded).map_err(|failure| failure.to_string())
+        });
+        match result {
+            Ok(result) => {
                 self.handle.finish();
-                Some(Ok(value))
+                Some(result)
             }
             Err(_) if self.options.rerun_if_unreadable => {
                 // What runs again was written by this build.
@@ -143,8 +160,7 @@ impl<'a, B: Body> Step<'a, B> {
                 self.handle.run_again();
                 None
             }
-            Err(error) => {
-                let message = error.to_string();
+            Err(message) => {
                 let key = entry.key;
                 self.handle.fail(Error::Unreadable { key, message });
                 None
@@ -153,26 +169,34 @@ impl<'a, B: Body> Step<'a, B> {
     }
 }
 
+impl<B: FallibleBody> Step<'_, B> {
+    /// Tries again only after errors for which `worth_it` returns `true`.
+    pub fn retry_if(mut self, worth_it: impl Fn(&B::Error) -> bool + Send + 'static) -> Self {
+        self.options.retry_if = Some(Box::new(worth_it));
+        self
+    }
+
+    /// Names the errors that are not recorded as the result of the step.
+    ///
+    /// After the last attempt such an error is not recorded, and the handler
+    /// does not see it: the run stops with [`Error::Transient`], and the step
+    /// runs again when the request is repeated.
+    pub fn transient(mut self, passes: impl Fn(&B::Error) -> bool + Send + 'static) -> Self {
+        self.options.transient = Some(Box::new(passes));
+        self
+    }
+
+    /// Stops each attempt after `duration`.
+    pub fn timeout(self, duration: Duration) -> Self {
+        self.stop_after(duration)
+    }
+}
+
 impl<B: Body> Future for Step<'_, B> {
-    type Output = Result<B::Value, StepError>;
+    type Output = B::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.get_mut();
-        loop {
-            if let Some(work) = &mut this.work {
-                ready!(work.poll(&this.handle, &mut this.body, &this.options, cx));
-                this.work = None;
-            }
-            match this.handle.poll(cx) {
-                Permission::Told(entry) => {
-                    if let Some(result) = this.take(entry) {
-                        return Poll::Ready(result);
-                    }
-                }
-                Permission::Start => this.work = Work::begin(&this.handle, &this.options, cx),
-                Permission::Ask(_) | Permission::Wait => return Poll::Pending,
-            }
-        }
+        self.get_mut().poll_with(cx, B::output)
     }
 }
 

@@ -36,7 +36,7 @@ pub enum StepErrorKind {
 impl StepErrorKind {
     const fn verb(self) -> &'static str {
         match self {
-            Self::Ambiguous => "may have event_delivered",
+            Self::Ambiguous => "may have happened",
             Self::Failed => "failed",
             Self::TimedOut => "timed out",
         }

@@ -125,7 +125,7 @@ impl<A> Work<A> {
     ) -> Poll<()>
     where
         B: Body<Attempt = A>,
-        A: Future<Output = Result<B::Value, B::Error>>,
+        A: Future,
     {
         self.relay.redirect(&handle.shared().root, cx.waker());
         handle.park(cx);
@@ -172,7 +172,7 @@ impl<A> Work<A> {
                 }
                 Phase::Trying(attempt, ends) => {
                     let polled = handle.inside(&self.key, || attempt.as_mut().poll(&mut inner));
-                    match polled {
+                    match polled.map(B::result) {
                         Poll::Ready(Ok(value)) => match serde_json::to_vec(&value) {
                             Ok(value) => Ok(Bytes::from(value)),
                             Err(error) => {

@@ -57,7 +57,6 @@ pub(super) fn eval<'a: 'b, 'b>(
                 cx.undo(&format!("u{id}"), move |_| async move {
                     wake_self(1).await;
                     world.undo(key);
-                    Ok::<_, String>(())
                 });
                 Ok(acc)
             }
@@ -220,10 +219,10 @@ async fn run_step(cx: &FlowCx<'_>, world: &World, id: Id, step: StepNode, acc: u
     let retry = Retry::times(step.tries).backoff(pause, pause);
     let timeout = step.timeout.map(Duration::from_millis);
     let result = match (step.kind, timeout) {
-        (StepKind::Once, None) => cx.once(&name, body).await,
-        (StepKind::Once, Some(timeout)) => cx.once(&name, body).timeout(timeout).await,
+        (StepKind::Once, None) => cx.try_once(&name, body).await,
+        (StepKind::Once, Some(timeout)) => cx.try_once(&name, body).timeout(timeout).await,
         (StepKind::ByRef, _) => cx.retry_effect(&name, retry, body).by_ref().await,
-        (StepKind::Plain, None) if step.tries == 1 => cx.effect(&name, body).await,
+        (StepKind::Plain, None) if step.tries == 1 => cx.try_effect(&name, body).await,
         (StepKind::Plain, None) => cx.retry_effect(&name, retry, body).await,
         (StepKind::Plain, Some(timeout)) => {
             let running = cx.retry_effect(&name, retry, body);

@@ -12,9 +12,9 @@ use crate::kit::{Count, Flow, Reply, text};
 #[tokio::test(start_paused = true)]
 async fn one_thing_after_the_other() {
     async fn deploy(cx: FlowCx<'_>, count: Count) -> Reply {
-        let plan = cx.step("plan", || count.work("plan A")).await?;
+        let plan = cx.try_step("plan", || count.work("plan A")).await?;
         let ok = cx.ask("approval", text(format!("Deploy {plan}?"))).await;
-        let id = cx.step("apply", || count.work("id 1")).await?;
+        let id = cx.try_step("apply", || count.work("id 1")).await?;
         Ok(format!("{plan} {ok} {id}"))
     }
     let count = Count::default();
@@ -34,7 +34,7 @@ async fn joined_questions_are_asked_together_and_missing_ones_again() {
         let (owner, reason, plan) = tokio::join!(
             cx.ask("owner", text("Who?")),
             cx.ask("reason", text("Why?")),
-            cx.step("plan", || count.work("plan")),
+            cx.try_step("plan", || count.work("plan")),
         );
         Ok(format!("{owner} {reason} {}", plan?))
     }
@@ -82,7 +82,7 @@ async fn a_step_that_beats_a_question_has_beaten_it_for_good() {
     async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         let first = tokio::select! {
             answer = cx.ask("question", text("?")) => answer,
-            result = cx.step("quick", || count.work("quick")) => result?,
+            result = cx.try_step("quick", || count.work("quick")) => result?,
         };
         let last = cx.ask("last", text(first.clone())).await;
         Ok(format!("{first} {last}"))
@@ -167,7 +167,7 @@ async fn a_handler_that_yields_gets_its_turn_again() {
             for _ in 0..10 {
                 tokio::task::yield_now().await;
             }
-            cx.step("late", || count.work("late")).await
+            cx.try_step("late", || count.work("late")).await
         });
         Ok(format!("{answer} {}", result?))
     }
@@ -214,16 +214,16 @@ async fn branches_may_talk_to_each_other() {
 async fn futures_dropped_before_and_after_their_first_poll_leave_nothing_behind() {
     async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         drop(cx.ask("unpolled", text("?")));
-        drop(cx.step("unpolled-step", || count.work("x")));
+        drop(cx.try_step("unpolled-step", || count.work("x")));
         let mut polled = cx.ask("polled", text("?"));
         assert!(futures::poll!(&mut polled).is_pending());
         drop(polled);
-        let mut step = cx.step("polled-step", || count.work("x"));
+        let mut step = cx.try_step("polled-step", || count.work("x"));
         assert!(futures::poll!(&mut step).is_pending());
         drop(step);
         tokio::select! {
             biased;
-            _ = cx.step("running", std::future::pending::<Result<(), String>>) => {}
+            _ = cx.try_step("running", std::future::pending::<Result<(), String>>) => {}
             _ = cx.ask("stop", text("Stop?")) => {}
         }
         Ok(cx.ask("unpolled", text("again?")).await)
@@ -261,7 +261,7 @@ async fn a_question_can_be_put_early_and_awaited_late() {
         let mut early = cx.ask("early", text("early?"));
         assert!(futures::poll!(&mut early).is_pending());
         let other = cx.ask("other", text("other?")).await;
-        let result = cx.step("work", || count.work("work")).await?;
+        let result = cx.try_step("work", || count.work("work")).await?;
         Ok(format!("{other} {result} {}", early.await))
     }
     let count = Count::default();

@@ -42,10 +42,10 @@ async fn one_name_in_progress_twice_names_both_places() {
 #[tokio::test(start_paused = true)]
 async fn a_name_is_free_again_when_its_future_has_ended() {
     async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
-        let mut first = Box::pin(cx.step("x", || count.work("1")));
+        let mut first = Box::pin(cx.try_step("x", || count.work("1")));
         let first_result = (&mut first).await?;
         // The future is still there, but it has ended.
-        let second = cx.step("x", || count.work("2")).await?;
+        let second = cx.try_step("x", || count.work("2")).await?;
         drop(first);
         Ok(format!("{first_result} {second}"))
     }
@@ -57,19 +57,19 @@ async fn a_name_is_free_again_when_its_future_has_ended() {
 async fn the_context_is_of_no_use_inside_a_step() {
     async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let inner = &cx;
-        let step = cx.step("outer", || async move {
+        let step = cx.try_step("outer", || async move {
             Ok::<_, String>(inner.ask("inner", text("?")).await)
         });
         Ok(step.await?)
     }
     async fn awaited_inside(cx: FlowCx<'_>, (): ()) -> Reply {
         let question = cx.ask("inner", text("?"));
-        let step = cx.step("outer", || async move { Ok::<_, String>(question.await) });
+        let step = cx.try_step("outer", || async move { Ok::<_, String>(question.await) });
         Ok(step.await?)
     }
     async fn random_inside(cx: FlowCx<'_>, (): ()) -> Reply {
         let inner = &cx;
-        let step = cx.step("outer", || async move {
+        let step = cx.try_step("outer", || async move {
             Ok::<_, String>(inner.uuid("inner").to_string())
         });
         Ok(step.await?)
@@ -175,7 +175,7 @@ async fn a_destructor_that_panics_does_not_stop_a_suspension() {
         fn drop(&mut self) {
             // All calls here come too late to change anything.
             drop(self.0.ask("late", text("late?")));
-            self.0.undo("late", |_| async { Ok::<_, String>(()) });
+            self.0.undo("late", |_| async {});
             assert!(std::hint::black_box(false), "guard");
         }
     }
@@ -217,8 +217,8 @@ async fn a_log_names_what_a_handler_waits_for() {
             format!("{:?}", cx.scope("inner")),
             format!("{:?}", cx.ask("ask", text("secret"))),
             format!("{within:?}"),
-            format!("{:?}", cx.step("step", none)),
-            format!("{:?}", cx.once("once", |_| none())),
+            format!("{:?}", cx.try_step("step", none)),
+            format!("{:?}", cx.try_once("once", |_| none())),
             format!("{memo:?} {race:?}"),
             format!("{:?}", cx.now("now")),
             format!("{:?}", cx.sleep("sleep", second)),

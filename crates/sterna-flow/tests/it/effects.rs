@@ -9,7 +9,7 @@ use crate::kit::{Count, Flow, Reply, sha256, text};
 
 async fn charge(cx: FlowCx<'_>, count: Count) -> Reply {
     cx.ask("ok", text("Charge?")).await;
-    match cx.once("charge", |_key| count.work("charged")).await {
+    match cx.try_once("charge", |_key| count.work("charged")).await {
         Ok(id) => Ok(id),
         Err(error) if error.kind == StepErrorKind::Ambiguous => {
             let question = text("It may have event_delivered. Did it?");
@@ -45,7 +45,9 @@ async fn an_effect_after_a_memo_depends_on_the_answers_inside_the_memo() {
             })
             .await;
         cx.ask("ok", text("Sure?")).await;
-        let charged = cx.once("charge", |_| count.work(amount.clone())).await?;
+        let charged = cx
+            .try_once("charge", |_| count.work(amount.clone()))
+            .await?;
         Ok(format!("charged {charged}, shipped {amount}"))
     }
     let count = Count::default();
@@ -75,12 +77,12 @@ async fn a_repeated_request_may_ask_more_inside_a_memo() {
                 rates.add();
                 Ok::<_, String>(rates.get())
             };
-            if cx.step("rate", rate).await != Ok(1) {
+            if cx.try_step("rate", rate).await != Ok(1) {
                 cx.ask("higher", text("It went up. Go on?")).await;
             }
         })
         .await;
-        Ok(cx.once("charge", |_| count.work("charged")).await?)
+        Ok(cx.try_once("charge", |_| count.work("charged")).await?)
     }
     let (rates, count) = (Count::default(), Count::default());
     let mut flow = flow(&Stores::new());
@@ -147,7 +149,9 @@ async fn a_ledger_that_fails_before_the_effect_stops_it_and_after_it_does_not() 
 #[tokio::test(start_paused = true)]
 async fn a_failed_effect_fails_for_everybody_who_repeats_it() {
     async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
-        Ok(cx.once("charge", |_| count.fail("card declined")).await?)
+        Ok(cx
+            .try_once("charge", |_| count.fail("card declined"))
+            .await?)
     }
     let count = Count::default();
     let mut flow = flow(&Stores::new());
@@ -163,7 +167,7 @@ async fn every_try_of_an_effect_has_the_same_key_and_no_other_has_it() {
     async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let mut keys = Vec::new();
         for _ in 0..2 {
-            let key = cx.effect("pay", |key| async move { Ok::<_, String>(key.to_string()) });
+            let key = cx.try_effect("pay", |key| async move { Ok::<_, String>(key.to_string()) });
             keys.push(key.await?);
         }
         assert_ne!(keys[0], keys[1]);
@@ -177,7 +181,7 @@ async fn every_try_of_an_effect_has_the_same_key_and_no_other_has_it() {
 #[tokio::test(start_paused = true)]
 async fn an_effect_before_the_first_question_is_reported() {
     async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
-        let vm = cx.effect("vm", |_| count.work("vm 1")).await?;
+        let vm = cx.try_effect("vm", |_| count.work("vm 1")).await?;
         Ok(cx.ask("keep", text(format!("Keep {vm}?"))).await)
     }
     let mut flow = Flow::new();

@@ -17,7 +17,7 @@ async fn rules_of_a_work_item_lead_from_one_question_to_the_next() {
             let original = cx.ask("duplicate_of", text(question)).await;
             change = format!("{change} of Bug #{original}");
         }
-        let saved = cx.step("save", || count.work(change)).await?;
+        let saved = cx.try_step("save", || count.work(change)).await?;
         Ok(saved)
     }
     let count = Count::default();
@@ -50,7 +50,7 @@ async fn a_loop_asks_about_each_row() {
         for row in rows {
             let answer = cx.ask("fix", text(format!("Fix {row}?"))).await;
             let saved = cx
-                .step("save", || count.work(format!("{row}={answer}")))
+                .try_step("save", || count.work(format!("{row}={answer}")))
                 .await?;
             report.push(saved);
         }
@@ -77,7 +77,7 @@ async fn all_rows_at_once_take_one_round() {
             let (cx, count) = (cx.scope(row), &count);
             async move {
                 let answer = cx.ask("fix", text(format!("Fix {row}?"))).await;
-                cx.step("save", || count.work(format!("{row}={answer}")))
+                cx.try_step("save", || count.work(format!("{row}={answer}")))
                     .await
             }
         }));

@@ -14,7 +14,7 @@ async fn a_finished_memo_takes_the_place_of_all_that_was_inside() {
             .memo("profile", |cx| {
                 let count = count.clone();
                 async move {
-                    let plan = cx.step("plan", || count.work("plan")).await;
+                    let plan = cx.try_step("plan", || count.work("plan")).await;
                     let name = cx.ask("name", text("Name?")).await;
                     let age = cx.ask("age", text("Age?")).await;
                     format!("{}/{name}/{age}", plan.unwrap_or_default())
@@ -50,7 +50,7 @@ async fn a_memo_in_a_loop_keeps_the_journal_short() {
                     let count = count.clone();
                     async move {
                         for _ in 0..5 {
-                            cx.step("cell", || count.work("x")).await.ok();
+                            cx.try_step("cell", || count.work("x")).await.ok();
                         }
                         5
                     }
@@ -72,7 +72,7 @@ async fn a_memo_in_a_loop_keeps_the_journal_short() {
 async fn a_compensation_inside_a_memo_is_refused() {
     async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         cx.memo("vm", |cx| async move {
-            cx.undo("vm", |_| async { Ok::<_, String>(()) });
+            cx.undo("vm", |_| async {});
         })
         .await;
         Ok("unreachable".to_owned())
@@ -95,7 +95,7 @@ async fn a_race_with_something_foreign_has_one_winner_for_ever() {
                 tokio::time::sleep(Duration::from_millis(500)).await;
                 Ok::<_, String>("step".to_owned())
             };
-            cx.step("slow", slow).await.unwrap_or_default()
+            cx.try_step("slow", slow).await.unwrap_or_default()
         };
         let winner = cx.race("race", (foreign, step)).await;
         Ok(cx.ask("ok", text(winner)).await)
@@ -132,10 +132,10 @@ fn undoing(
 
 async fn provision(cx: FlowCx<'_>, undone: Undone) -> Reply {
     let count = Count::default();
-    cx.step("vm", || count.work("vm")).await?;
-    cx.undo("vm", undoing(&undone, "vm"));
-    cx.step("network", || count.work("network")).await?;
-    cx.undo("network", undoing(&undone, "network"));
+    cx.try_step("vm", || count.work("vm")).await?;
+    cx.try_undo("vm", undoing(&undone, "vm"));
+    cx.try_step("network", || count.work("network")).await?;
+    cx.try_undo("network", undoing(&undone, "network"));
     match cx.ask("keep", text("Keep it?")).await.as_str() {
         "yes" => Ok("kept".to_owned()),
         other => Err(other.into()),
@@ -200,12 +200,12 @@ async fn what_a_destructor_wants_undone_comes_too_late() {
     struct Guard<'a>(FlowCx<'a>, Undone);
     impl Drop for Guard<'_> {
         fn drop(&mut self) {
-            self.0.undo("late", undoing(&self.1, "late"));
-            self.0.undo("", undoing(&self.1, "nameless"));
+            self.0.try_undo("late", undoing(&self.1, "late"));
+            self.0.try_undo("", undoing(&self.1, "nameless"));
         }
     }
     async fn handler(cx: FlowCx<'_>, undone: Undone) -> Reply {
-        cx.undo("vm", undoing(&undone, "vm"));
+        cx.try_undo("vm", undoing(&undone, "vm"));
         let guard = Guard(cx, undone);
         Ok(guard.0.ask("keep", text("Keep it?")).await)
     }

@@ -108,7 +108,6 @@ async fn a_flow_may_not_ask_for_ever() {
             let count = count.clone();
             move |_| async move {
                 count.add();
-                Ok::<_, String>(())
             }
         });
         loop {

@@ -12,7 +12,7 @@ use crate::kit::{Count, Flow, Reply, settings, sha256, text};
 async fn an_error_is_remembered_like_a_result() {
     async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         let error = cx
-            .step("plan", || count.fail("no quota"))
+            .try_step("plan", || count.fail("no quota"))
             .await
             .unwrap_err();
         assert_eq!(error.kind, StepErrorKind::Failed);
@@ -31,10 +31,71 @@ async fn an_error_is_remembered_like_a_result() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_body_that_cannot_fail_returns_its_value() {
+    async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
+        let plan = cx.step("plan", || async { count.add() }).await;
+        let key = cx.effect("pay", async |key| {
+            count.add();
+            key.to_string()
+        });
+        let ((), key) = (plan, key.await);
+        let answer = cx.ask("ok", text("Ok?")).await;
+        Ok(format!("{}: {answer}", key.is_empty()))
+    }
+    let count = Count::default();
+    let mut flow = Flow::new();
+    let first = flow.request(&[], handler, count.clone()).await;
+    assert_eq!(first, "asks ok: Ok?;");
+    let second = flow.request(&[("ok", "yes")], handler, count.clone()).await;
+    assert_eq!(second, "done: false: yes");
+    assert_eq!(count.get(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_value_may_be_a_result_of_its_own() {
+    async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
+        let refused = |code: u16| async move { Err::<String, u16>(code) };
+        let seen = cx.step("call", || refused(403)).await;
+        cx.ask("ok", text("Ok?")).await;
+        Ok(format!("{seen:?}"))
+    }
+    let mut flow = Flow::new();
+    flow.request(&[], handler, ()).await;
+    let second = flow.request(&[("ok", "yes")], handler, ()).await;
+    assert_eq!(second, "done: Err(403)");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recorded_failure_is_no_value_of_a_body_that_cannot_fail() {
+    async fn older(cx: FlowCx<'_>, count: Count) -> Reply {
+        let _ = cx.try_step("plan", || count.fail("no quota")).await;
+        Ok(cx.ask("ok", text("Ok?")).await)
+    }
+    async fn newer(cx: FlowCx<'_>, count: Count) -> Reply {
+        cx.step("plan", || async { count.add() }).await;
+        Ok(cx.ask("ok", text("Ok?")).await)
+    }
+    async fn lenient(cx: FlowCx<'_>, count: Count) -> Reply {
+        let plan = cx.step("plan", || async { count.add() });
+        plan.rerun_if_unreadable().await;
+        Ok(cx.ask("ok", text("Ok?")).await)
+    }
+    let count = Count::default();
+    let mut flow = Flow::new();
+    flow.request(&[], older, count.clone()).await;
+    let stopped = flow.request(&[("ok", "yes")], newer, count.clone()).await;
+    assert!(stopped.starts_with("stopped: MR0101"), "{stopped}");
+    assert!(stopped.contains("no quota"), "{stopped}");
+    let done = flow.request(&[("ok", "yes")], lenient, count.clone()).await;
+    assert_eq!(done, "done: yes");
+    assert_eq!(count.get(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_transient_error_is_never_a_result() {
     async fn handler(cx: FlowCx<'_>, (count, works): (Count, bool)) -> Reply {
-        let before = cx.step("before", || count.work("before")).await?;
-        let step = cx.step("call", || async {
+        let before = cx.try_step("before", || count.work("before")).await?;
+        let step = cx.try_step("call", || async {
             match works {
                 true => count.work("called").await,
                 false => count.fail("timed out").await,
@@ -92,7 +153,7 @@ async fn a_step_is_tried_again_when_its_author_says_so() {
 async fn a_step_that_takes_too_long_is_stopped() {
     async fn handler(cx: FlowCx<'_>, tries: u32) -> Reply {
         let stuck = std::future::pending::<Result<(), String>>;
-        let step = cx.step("wait", stuck);
+        let step = cx.try_step("wait", stuck);
         let step = step.timeout(Duration::from_secs(2));
         let error: StepError = match tries {
             1 => step.await.unwrap_err(),
@@ -119,9 +180,8 @@ async fn a_panic_is_an_error_of_that_call_alone() {
     async fn in_step(cx: FlowCx<'_>, count: Count) -> Reply {
         cx.undo("vm", move |_| async move {
             count.add();
-            Ok::<_, String>(())
         });
-        let step = cx.step("plan", || async {
+        let step = cx.try_step("plan", || async {
             assert!(std::hint::black_box(false), "index out of bounds");
             Ok::<_, String>(())
         });
@@ -148,7 +208,7 @@ async fn a_panic_is_an_error_of_that_call_alone() {
 #[tokio::test(start_paused = true)]
 async fn a_large_result_needs_a_place_of_its_own() {
     async fn handler(cx: FlowCx<'_>, (count, by_ref): (Count, bool)) -> Reply {
-        let step = cx.step("report", || count.work("x".repeat(100)));
+        let step = cx.try_step("report", || count.work("x".repeat(100)));
         let report = match by_ref {
             true => step.by_ref().await?,
             false => step.await?,
@@ -183,7 +243,7 @@ async fn a_large_result_needs_a_place_of_its_own() {
 async fn a_result_may_be_as_large_as_is_allowed() {
     async fn of_step(cx: FlowCx<'_>, size: usize) -> Reply {
         let value = "x".repeat(size);
-        Ok(cx.step("x", || async { Ok::<_, String>(value) }).await?)
+        Ok(cx.step("x", || async { value }).await)
     }
     async fn of_memo(cx: FlowCx<'_>, size: usize) -> Reply {
         Ok(cx.memo("x", |_| async { "x".repeat(size) }).await)
@@ -207,7 +267,7 @@ async fn an_observer_sees_every_try_and_no_replay() {
     async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         let twice = Retry::times(2);
         let failing = cx.retry("flaky", twice, || count.fail("no")).await;
-        let plan = cx.step("plan", || count.work("plan")).await?;
+        let plan = cx.try_step("plan", || count.work("plan")).await?;
         Ok(cx
             .ask("ok", text(format!("{plan} {}", failing.is_err())))
             .await)
@@ -240,7 +300,7 @@ async fn an_observer_sees_every_try_and_no_replay() {
 async fn a_full_journal_is_an_error_that_says_so() {
     async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         loop {
-            cx.step("row", || async { Ok::<_, String>(1) }).await?;
+            cx.step("row", || async { 1 }).await;
         }
     }
     let mut flow =
@@ -255,7 +315,7 @@ async fn a_full_journal_is_an_error_that_says_so() {
 async fn a_secret_is_marked_and_no_value_is_printed() {
     async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let login = || async { Ok::<_, String>("s3cret".to_owned()) };
-        let token = cx.step("login", login).secret().await?;
+        let token = cx.try_step("login", login).secret().await?;
         Ok(cx.ask("ok", text(token.len().to_string())).await)
     }
     let mut flow = Flow::new();
@@ -269,7 +329,7 @@ async fn a_secret_is_marked_and_no_value_is_printed() {
 async fn what_cannot_be_written_as_json_is_refused() {
     async fn handler(cx: FlowCx<'_>, (): ()) -> Reply {
         let map = std::collections::BTreeMap::from([((1, 2), 3)]);
-        cx.step("map", || async { Ok::<_, String>(map) }).await?;
+        cx.step("map", || async { map }).await;
         Ok("unreachable".to_owned())
     }
     assert_eq!(
@@ -285,7 +345,7 @@ async fn steps_of_one_join_run_at_the_same_time() {
             tokio::time::sleep(Duration::from_secs(5)).await;
             Ok::<_, String>(())
         };
-        let naps = (0..10).map(|row| cx.scope(row).step("nap", nap));
+        let naps = (0..10).map(|row| cx.scope(row).try_step("nap", nap));
         for result in cx.join_all(naps).await {
             result?;
         }
@@ -303,8 +363,8 @@ async fn a_step_that_lost_a_choice_before_its_turn_never_begins() {
         // Both could end at once; as without an engine, only the first runs.
         let winner = tokio::select! {
             biased;
-            first = cx.step("first", || async { Ok::<_, String>(1) }) => first?,
-            second = cx.step("second", || async { count.add(); Ok::<_, String>(2) }) => second?,
+            first = cx.try_step("first", || async { Ok::<_, String>(1) }) => first?,
+            second = cx.try_step("second", || async { count.add(); Ok::<_, String>(2) }) => second?,
         };
         Ok(winner.to_string())
     }

@@ -40,7 +40,6 @@ async fn a_long_sleep_needs_a_task() {
     async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         cx.undo("vm", move |_| async move {
             count.add();
-            Ok::<_, String>(())
         });
         cx.sleep("night", Duration::from_secs(8 * 3600)).await;
         Ok("rested".to_owned())

@@ -59,8 +59,8 @@ async fn a_flow_that_bounces_between_two_builds_comes_to_an_end() {
 #[tokio::test(start_paused = true)]
 async fn what_is_added_removed_or_moved_is_found_by_name() {
     async fn old(cx: FlowCx<'_>, count: Count) -> Reply {
-        let a = cx.step("a", || count.work("a")).await?;
-        let gone = cx.step("gone", || count.work("gone")).await?;
+        let a = cx.try_step("a", || count.work("a")).await?;
+        let gone = cx.try_step("gone", || count.work("gone")).await?;
         let b = cx.ask("b", text("b?")).await;
         let c = cx.ask("c", text("c?")).await;
         Ok(format!("{a} {gone} {b} {c}"))
@@ -68,7 +68,7 @@ async fn what_is_added_removed_or_moved_is_found_by_name() {
     async fn new(cx: FlowCx<'_>, count: Count) -> Reply {
         let added = cx.ask("added", text("added?")).await;
         let b = cx.ask("b", text("b?")).await;
-        let a = cx.step("a", || count.work("a again")).await?;
+        let a = cx.try_step("a", || count.work("a again")).await?;
         let c = cx.ask("c", text("c?")).await;
         Ok(format!("{added} {b} {a} {c}"))
     }
@@ -94,7 +94,10 @@ async fn what_is_added_removed_or_moved_is_found_by_name() {
 #[tokio::test(start_paused = true)]
 async fn a_renamed_question_or_step_finds_what_it_was_called_before() {
     async fn old(cx: FlowCx<'_>, count: Count) -> Reply {
-        let plan = cx.scope("x").step("plan", || count.work("plan")).await?;
+        let plan = cx
+            .scope("x")
+            .try_step("plan", || count.work("plan"))
+            .await?;
         let ok = cx.ask("confirm", text("Ok?")).await;
         let last = cx.ask("last", text("Last?")).await;
         Ok(format!("{plan} {ok} {last}"))
@@ -102,7 +105,7 @@ async fn a_renamed_question_or_step_finds_what_it_was_called_before() {
     async fn new(cx: FlowCx<'_>, count: Count) -> Reply {
         let plan = cx
             .scope("x")
-            .step("blueprint", || count.work("blueprint"))
+            .try_step("blueprint", || count.work("blueprint"))
             .formerly("plan")
             .await?;
         let ok = cx.ask("approval", text("Ok?")).formerly("confirm").await;
@@ -127,7 +130,7 @@ async fn a_renamed_question_or_step_finds_what_it_was_called_before() {
 async fn a_renamed_step_finds_each_of_its_results() {
     async fn old(cx: FlowCx<'_>, count: Count) -> Reply {
         for row in ["one", "two"] {
-            cx.scope("rows").step("row", || count.work(row)).await?;
+            cx.scope("rows").try_step("row", || count.work(row)).await?;
         }
         Ok(cx.ask("ok", text("Ok?")).await)
     }
@@ -135,7 +138,7 @@ async fn a_renamed_step_finds_each_of_its_results() {
         let scope = cx.scope("rows");
         let mut rows = Vec::new();
         for _ in 0..2 {
-            let line = scope.step("line", || count.work("again"));
+            let line = scope.try_step("line", || count.work("again"));
             rows.push(line.formerly("row").await?);
         }
         Ok(rows.join(" "))
@@ -175,7 +178,7 @@ struct Plan {
 }
 
 async fn plan_as_text(cx: FlowCx<'_>, count: Count) -> Reply {
-    let plan = cx.step("plan", || count.work("plan A")).await?;
+    let plan = cx.try_step("plan", || count.work("plan A")).await?;
     Ok(cx.ask("ok", text(plan)).await)
 }
 
@@ -187,7 +190,7 @@ async fn make_plan(count: &Count) -> Result<Plan, String> {
 #[tokio::test(start_paused = true)]
 async fn a_result_of_another_type_stops_the_run_and_names_the_step() {
     async fn plan_as_struct(cx: FlowCx<'_>, count: Count) -> Reply {
-        let plan = cx.step("plan", || make_plan(&count)).await?;
+        let plan = cx.try_step("plan", || make_plan(&count)).await?;
         Ok(cx.ask("ok", text(plan.name)).await)
     }
     let count = Count::default();
@@ -207,7 +210,7 @@ async fn a_result_of_another_type_stops_the_run_and_names_the_step() {
 #[tokio::test(start_paused = true)]
 async fn a_step_may_say_that_it_would_rather_run_again() {
     async fn plan_as_struct(cx: FlowCx<'_>, count: Count) -> Reply {
-        let step = cx.step("plan", || make_plan(&count));
+        let step = cx.try_step("plan", || make_plan(&count));
         let plan = step.rerun_if_unreadable().await?;
         Ok(cx.ask("ok", text(plan.name)).await)
     }
@@ -225,7 +228,7 @@ async fn a_step_may_say_that_it_would_rather_run_again() {
 #[tokio::test(start_paused = true)]
 async fn a_name_cannot_become_something_else() {
     async fn old(cx: FlowCx<'_>, count: Count) -> Reply {
-        let plan = cx.step("plan", || count.work("plan")).await?;
+        let plan = cx.try_step("plan", || count.work("plan")).await?;
         Ok(cx.ask("ok", text(plan)).await)
     }
     async fn new(cx: FlowCx<'_>, _: Count) -> Reply {
@@ -242,7 +245,7 @@ async fn a_name_cannot_become_something_else() {
 #[tokio::test(start_paused = true)]
 async fn a_step_knows_what_it_was_made_from() {
     async fn handler(cx: FlowCx<'_>, (count, input, changed): (Count, u32, Changed)) -> Reply {
-        let step = cx.step("quote", || count.work(format!("quote for {input}")));
+        let step = cx.try_step("quote", || count.work(format!("quote for {input}")));
         let quote = step.input(&input, changed).await?;
         Ok(cx.ask("ok", text(quote)).await)
     }

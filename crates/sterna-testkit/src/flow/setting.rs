@@ -42,7 +42,7 @@ impl Flow {
     ///     let mail = cx.state::<Mail>().clone();
     ///     cx.once("send", |_key| async move {
     ///         mail.0.lock().unwrap().push(who);
-    ///         Ok::<_, ToolError>(())
+    ///         ()
     ///     })
     ///     .await?;
     ///     Ok("invited".to_owned())

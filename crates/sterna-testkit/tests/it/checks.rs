@@ -11,9 +11,9 @@ async fn order(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     let price = cx
         .step("price", || async {
             tokio::task::yield_now().await;
-            Ok::<_, ToolError>(42)
+            42
         })
-        .await?;
+        .await;
     cx.checkpoint("priced").await;
     let (sure, name) = tokio::join!(
         cx.confirm("sure", format!("Pay {price}?")),
@@ -26,7 +26,6 @@ async fn order(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     cx.once("charge", |_| async move {
         outside.does("charge 42");
         tokio::task::yield_now().await;
-        Ok::<_, ToolError>(())
     })
     .await?;
     let note: String = cx.ask("note", "Anything else?").await?;

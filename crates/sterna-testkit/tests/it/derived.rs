@@ -19,9 +19,9 @@ async fn order(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     let key = cx
         .effect("charge", |key| async move {
             outside.does(&format!("charge {key}"));
-            Ok::<_, ToolError>(key.to_string())
+            key.to_string()
         })
-        .await?;
+        .await;
     Ok(format!(
         "{number} {dice} {key} {sure} {}",
         cx.uuid("receipt")
@@ -77,9 +77,8 @@ async fn send_first(cx: Cx<'_>, args: Sent) -> Result<String, ToolError> {
     let to = args.to;
     cx.effect("send", |key| async move {
         outside.does(&format!("send {to} {key}"));
-        Ok::<_, ToolError>(())
     })
-    .await?;
+    .await;
     cx.confirm("seen", "Seen?").await?;
     Ok("sent".to_owned())
 }

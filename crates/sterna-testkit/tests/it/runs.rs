@@ -24,16 +24,13 @@ struct Approval {
 async fn deploy(cx: Cx<'_>, args: Deploy) -> Result<String, ToolError> {
     let service = args.service;
     let plan = cx
-        .step("plan", || async {
-            Ok::<_, ToolError>(format!("{service} on 2 hosts"))
-        })
-        .await?;
+        .step("plan", || async { format!("{service} on 2 hosts") })
+        .await;
     let approval: Approval = cx.ask("approval", format!("Deploy {plan}?")).await?;
     let owner: String = cx.ask("owner", "Who owns it?").await?;
     let outside = cx.state::<Outside>().clone();
     cx.once("apply", |_| async move {
         outside.does("apply");
-        Ok::<_, ToolError>(())
     })
     .await?;
     Ok(format!("{plan}: {}, {owner}", approval.reason))

@@ -10,16 +10,13 @@ use crate::Outside;
 
 async fn publish(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     let page = cx
-        .step("render", || async {
-            Ok::<_, ToolError>("<h1>Birds</h1>".to_owned())
-        })
-        .await?;
+        .step("render", || async { "<h1>Birds</h1>".to_owned() })
+        .await;
     let approval: String = cx.ask("approval", format!("Publish {page}?")).await?;
     cx.sleep("embargo", Duration::from_secs(10)).await;
     let outside = cx.state::<Outside>().clone();
     cx.once("publish", |_| async move {
         outside.does("publish");
-        Ok::<_, ToolError>(())
     })
     .await?;
     Ok(format!("approved by {approval}"))

@@ -87,7 +87,7 @@ async fn an_effect_outside_a_step() {
 async fn nameless(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     let tick = cx.state::<Ticks>().0.fetch_add(1, Ordering::SeqCst);
     let step = format!("fetch-{tick}");
-    cx.step(&step, || async { Ok::<_, ToolError>(()) }).await?;
+    cx.step(&step, || async {}).await;
     let title: String = cx.ask("title", "What is it about?").await?;
     Ok(title)
 }
@@ -124,9 +124,8 @@ async fn charge(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     cx.step("charge", || async move {
         outside.does("charge 42");
         tokio::task::yield_now().await;
-        Ok::<_, ToolError>(())
     })
-    .await?;
+    .await;
     Ok(sure.to_string())
 }
 
@@ -162,9 +161,8 @@ async fn remember(cx: &Cx<'_>) -> Result<(), ToolError> {
     let seen = cx.state::<Ticks>().clone();
     cx.step("remember", || async move {
         seen.0.fetch_add(1, Ordering::SeqCst);
-        Ok::<_, ToolError>(())
     })
-    .await?;
+    .await;
     Ok(())
 }
 
@@ -250,11 +248,9 @@ async fn a_question_that_depends_on_the_way() {
 
 async fn forgetful(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     let rounds = cx.state::<Ticks>().0.fetch_add(1, Ordering::SeqCst);
-    cx.step("first", || async { Ok::<_, ToolError>(()) })
-        .await?;
+    cx.step("first", || async {}).await;
     cx.checkpoint("between").await;
-    cx.step("second", || async { Ok::<_, ToolError>(()) })
-        .await?;
+    cx.step("second", || async {}).await;
     Ok(format!("{} runs", rounds + 1))
 }
 
@@ -318,7 +314,6 @@ async fn early(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     // A client that loses the response has nothing to say that it is the same flow.
     cx.once("reserve", |_| async move {
         outside.does("reserve");
-        Ok::<_, ToolError>(())
     })
     .await?;
     cx.confirm("sure", "Sure?").await?;

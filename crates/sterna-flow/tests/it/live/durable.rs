@@ -20,7 +20,7 @@ async fn nothing_is_revealed_before_it_is_durable() {
         let count = Count::default();
         let now = cx.now("now").await;
         assert_eq!(stored(&stores), "now");
-        let plan = cx.step("plan", || count.work("plan")).await?;
+        let plan = cx.try_step("plan", || count.work("plan")).await?;
         assert_eq!(stored(&stores), "now plan");
         let answer = cx
             .ask("a", text("a?"))
@@ -59,7 +59,7 @@ impl JournalSink for Disk {
 async fn a_task_has_not_ended_before_all_of_it_is_durable() {
     async fn handler(cx: FlowCx<'_>, enough: Arc<Notify>) -> Reply {
         tokio::select! {
-            plan = cx.step("plan", || async { Ok::<_, String>("plan".to_owned()) }) => Ok(plan?),
+            plan = cx.try_step("plan", || async { Ok::<_, String>("plan".to_owned()) }) => Ok(plan?),
             () = enough.notified() => Ok("without a plan".to_owned()),
         }
     }
@@ -118,7 +118,7 @@ impl Blobs for Shelf {
 #[tokio::test(start_paused = true)]
 async fn a_blob_on_its_way_is_not_fetched_again() {
     async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
-        let report = cx.step("report", || count.work("long")).by_ref();
+        let report = cx.try_step("report", || count.work("long")).by_ref();
         let (answer, report) = tokio::join!(cx.ask("ok", text("Ok?")), report);
         Ok(format!("{answer} {}", report?))
     }
@@ -148,11 +148,10 @@ async fn a_worker_that_lost_its_lease_stops_and_compensates_nothing() {
             let count = count.clone();
             move |_| async move {
                 count.add();
-                Ok::<_, String>(())
             }
         });
         // Not even a handler that ignores every error gets any further.
-        let plan = cx.step("plan", || async { Ok::<_, String>("plan".to_owned()) });
+        let plan = cx.try_step("plan", || async { Ok::<_, String>("plan".to_owned()) });
         let plan = plan.await.unwrap_or_default();
         count.add();
         Ok(plan)

@@ -36,7 +36,7 @@ where
 }
 
 async fn choose(cx: FlowCx<'_>, count: Count) -> Reply {
-    let plan = cx.step("plan", || count.work("plan")).await?;
+    let plan = cx.try_step("plan", || count.work("plan")).await?;
     let first = tokio::select! {
         a = cx.ask("a", text(format!("a for {plan}?"))) => a,
         b = cx.ask("b", text(format!("b for {plan}?"))) => b,
@@ -129,7 +129,6 @@ async fn a_driver_that_is_dropped_leaves_nothing_behind() {
         let inner = cx.scope("inner");
         cx.undo("vm", move |_| async move {
             drop((inner, alive));
-            Ok::<_, String>(())
         });
         Ok(cx.ask("a", text("a?")).await)
     }
@@ -159,9 +158,9 @@ async fn a_log_shows_where_a_driver_is_and_no_question() {
 async fn a_flow_is_shed_at_a_checkpoint_and_only_after_progress() {
     async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         cx.checkpoint("start").await;
-        let plan = cx.step("plan", || count.work("plan")).await?;
+        let plan = cx.try_step("plan", || count.work("plan")).await?;
         cx.checkpoint("planned").await;
-        let done = cx.step("work", || count.work("work")).await?;
+        let done = cx.try_step("work", || count.work("work")).await?;
         Ok(format!("{plan} {done}"))
     }
     let count = Count::default();

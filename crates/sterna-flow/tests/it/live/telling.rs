@@ -9,7 +9,7 @@ use crate::kit::{Count, Flow, Reply, text};
 async fn a_replay_is_silent() {
     async fn handler(cx: FlowCx<'_>, count: Count) -> Reply {
         cx.log(Level::Info, "begins");
-        cx.step("plan", || count.work("plan")).await?;
+        cx.try_step("plan", || count.work("plan")).await?;
         cx.progress(Progress::new(1.0).of(3.0));
         let answer = cx.ask("a", text("a?")).await;
         cx.log(Level::Notice, format!("got {answer}"));

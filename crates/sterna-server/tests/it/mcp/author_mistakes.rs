@@ -34,9 +34,7 @@ async fn state(cx: Cx<'_>, (): ()) -> String {
 
 async fn once(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     Ok(cx
-        .once("charge", |_| async {
-            Ok::<_, ToolError>("charged".to_owned())
-        })
+        .once("charge", |_| async { "charged".to_owned() })
         .await?)
 }
 

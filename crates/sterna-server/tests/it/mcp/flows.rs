@@ -31,9 +31,9 @@ async fn two_rounds(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     let counter = cx.state::<Arc<AtomicUsize>>().clone();
     let count = cx
         .step("count", || async move {
-            Ok::<_, ToolError>(counter.fetch_add(1, Ordering::SeqCst) + 1)
+            counter.fetch_add(1, Ordering::SeqCst) + 1
         })
-        .await?;
+        .await;
     let second: String = cx.ask("second", format!("Second, after {first}?")).await?;
     Ok(format!("first={first};second={second};count={count}"))
 }

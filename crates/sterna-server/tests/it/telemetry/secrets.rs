@@ -17,10 +17,8 @@ struct Args {
 }
 
 async fn tool(cx: Cx<'_>, args: Args) -> Result<String, ToolError> {
-    cx.step("step", || async {
-        Ok::<_, ToolError>("planted-step".to_owned())
-    })
-    .await?;
+    cx.step("step", || async { "planted-step".to_owned() })
+        .await;
     cx.log(Level::Info, &args.text);
     let answer: String = cx.ask("key", "planted-question").await?;
     match answer.as_str() {

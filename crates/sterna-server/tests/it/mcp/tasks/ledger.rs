@@ -18,7 +18,7 @@ async fn pay(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     let payments = Payments::clone(cx.state());
     let number = cx
         .once("pay", |_| async move {
-            Ok::<_, ToolError>(payments.fetch_add(1, Ordering::SeqCst) + 1)
+            payments.fetch_add(1, Ordering::SeqCst) + 1
         })
         .await?;
     Ok(format!("{sure} {number}"))
@@ -29,10 +29,8 @@ async fn big(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     let mut length = 0;
     for part in 0..8 {
         let text = cx
-            .step(&format!("part-{part}"), || async {
-                Ok::<_, ToolError>("x".repeat(15_000))
-            })
-            .await?;
+            .step(&format!("part-{part}"), || async { "x".repeat(15_000) })
+            .await;
         length += text.len();
     }
     let sure: String = cx.ask("sure", "Sure?").await?;
@@ -192,7 +190,7 @@ async fn order(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
         let made = cx.once(effect, |_| async {
             // Others get their turn while it runs.
             tokio::task::yield_now().await;
-            Ok::<_, ToolError>(sure.clone())
+            sure.clone()
         });
         done.push(format!("{effect} {}", made.await?));
     }
@@ -210,9 +208,7 @@ fn shop() -> Server {
 async fn dispatch(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     let sure: String = cx.ask("sure", "Sure?").await?;
     cx.become_task().await;
-    let shipped = cx
-        .once("ship", |_| async { Ok::<_, ToolError>(sure.clone()) })
-        .await?;
+    let shipped = cx.once("ship", |_| async { sure.clone() }).await?;
     Ok(format!("ship {shipped} for {sure}"))
 }
 

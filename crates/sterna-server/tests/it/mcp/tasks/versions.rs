@@ -15,7 +15,7 @@ type Runs = Arc<AtomicUsize>;
 
 async fn plan(cx: &Cx<'_>) -> Result<usize, ToolError> {
     let runs = Runs::clone(cx.state());
-    let plan = cx.step("plan", || async move {
+    let plan = cx.try_step("plan", || async move {
         Ok::<_, ToolError>(runs.fetch_add(1, Ordering::SeqCst) + 1)
     });
     Ok(plan.await?)
