@@ -1,7 +1,5 @@
 //! What all requests of one server share.
 
-use std::any::{Any, TypeId};
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -18,7 +16,7 @@ use sterna_seal::{Budget, Lifetimes, Realm, SharedKeyring};
 use crate::around::Around;
 use crate::changes::Changes;
 use crate::failure::Failure;
-use crate::handler::RequestError;
+use crate::handler::{RequestError, States};
 use crate::legacy::Desk;
 use crate::offer::{Extensions, Offers};
 use crate::server::{Profile, Shown};
@@ -157,18 +155,4 @@ impl MistakesShown {
 
     const NEAR: u8 = 1;
     const FAR: u8 = 2;
-}
-
-/// What an author gave the server for its handlers, one value of a type.
-#[derive(Default)]
-pub(crate) struct States(HashMap<TypeId, Box<dyn Any + Send + Sync>>);
-
-impl States {
-    pub(crate) fn put<T: Send + Sync + 'static>(&mut self, state: T) {
-        self.0.insert(TypeId::of::<T>(), Box::new(state));
-    }
-
-    pub(crate) fn get<T: 'static>(&self) -> Option<&T> {
-        self.0.get(&TypeId::of::<T>())?.downcast_ref()
-    }
 }

@@ -74,9 +74,10 @@ pub use changes::{Changes, Edit};
 pub use cx::{Ask, Cx, Refused, Script};
 pub use flow_ids::by_flow_ids;
 pub use handler::{
-    IntoPromptResult, IntoResourceResult, IntoToolResult, Json, RequestError, ToolError,
+    Handler, IntoPromptResult, IntoResourceResult, IntoToolResult, Json, Params, RequestError,
+    State, ToolError,
 };
-pub use offer::{Extension, Offer, Prompt, Resource, ResourceTemplate, Tool, Typed, Uri};
+pub use offer::{Extension, FromUri, Offer, Prompt, Resource, ResourceTemplate, Tool, Typed, Uri};
 pub use rounds::{SealedState, StateContent};
 pub use server::{BuildError, Mcp, Server, ServerConfig, Service, ShowMistakes, StartError};
 pub use tasks::{TaskConfig, TaskMode};

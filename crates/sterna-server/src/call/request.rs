@@ -108,11 +108,18 @@ impl Request {
     ///
     /// The server was given no `T`. The call fails, and nothing else.
     #[must_use]
+    pub fn state<T: Send + Sync + 'static>(&self) -> &T {
+        self.shared_state()
+    }
+
+    /// # Panics
+    ///
+    /// The server was given no `T`.
     #[expect(
         clippy::panic,
         reason = "the author reads it, and the call alone fails"
     )]
-    pub fn state<T: Send + Sync + 'static>(&self) -> &T {
+    pub(crate) fn shared_state<T: Send + Sync + 'static>(&self) -> &Arc<T> {
         let state = self.0.core.states.get();
         state.unwrap_or_else(|| {
             let wanted = std::any::type_name::<T>();

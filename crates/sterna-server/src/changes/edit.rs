@@ -66,7 +66,10 @@ impl Edit {
         offers.resources.retain(|uri| !self.resources.contains(uri));
         let templates = &mut offers.templates;
         templates.retain(|pattern| !self.templates.contains(pattern));
-        let put = self.offered.into_iter().map(|offer| offers.put(offer));
+        let put = self
+            .offered
+            .into_iter()
+            .map(|offer| offers.put(offer, &core.states));
         let mut problems: Vec<String> = put.filter_map(Result::err).collect();
         problems.extend(missing_store(&offers, core.tasks.is_some()));
         if !problems.is_empty() {

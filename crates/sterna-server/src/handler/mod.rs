@@ -1,5 +1,6 @@
 //! Async functions of an author, and what they may return.
 
+mod params;
 mod prompt_result;
 mod request_error;
 mod resource_result;
@@ -11,6 +12,8 @@ use std::pin::Pin;
 use serde_json::Value;
 use sterna_protocol::result::Outcome;
 
+pub(crate) use params::States;
+pub use params::{Handler, Params, State};
 pub use prompt_result::IntoPromptResult;
 pub use request_error::RequestError;
 pub use resource_result::IntoResourceResult;
@@ -25,6 +28,20 @@ use crate::failure::Failure;
 /// A call in progress. It owns all it needs, because an answer that has become
 /// an event stream owns the call.
 pub(crate) type Boxed<T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send>>;
+
+/// Boxes a call with what becomes of its output.
+///
+/// A function of its own: in it the compiler need not show that the future is
+/// `Send` for every lifetime of its context.
+pub(crate) fn boxed<F, T>(
+    running: F,
+    finish: impl FnOnce(F::Output) -> Result<T, Failure> + Send + 'static,
+) -> Boxed<T>
+where
+    F: Future + Send + 'static,
+{
+    Box::pin(async move { finish(running.await) })
+}
 
 /// How an offer is served.
 pub(crate) enum Way<T> {

@@ -13,6 +13,7 @@ pub(crate) mod text;
 mod tool;
 mod uri_template;
 
+use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ pub use complete::Typed;
 pub use extension::Extension;
 pub(crate) use extension::Extensions;
 pub use prompt::Prompt;
-pub use resource::{Resource, Uri};
+pub use resource::{FromUri, Resource, Uri};
 pub use template::ResourceTemplate;
 pub use tool::Tool;
 
@@ -29,6 +30,7 @@ pub(crate) use resource::ResourceEntry;
 pub(crate) use template::TemplateEntry;
 pub(crate) use tool::{Tasking, ToolEntry};
 
+use crate::handler::States;
 use crate::tasks::TaskMode;
 
 /// Something a server offers. Made from each of them by `into()`.
@@ -66,6 +68,30 @@ impl From<ResourceTemplate> for Offer {
 impl From<Tool> for Offer {
     fn from(tool: Tool) -> Self {
         Self::Tool(tool)
+    }
+}
+
+impl Offer {
+    /// State that its handler takes.
+    fn states(&self) -> &[(TypeId, &'static str)] {
+        match self {
+            Self::Prompt(prompt) => &prompt.states,
+            Self::Resource(resource) => &resource.states,
+            Self::ResourceTemplate(template) => &template.states,
+            Self::Tool(tool) => &tool.states,
+        }
+    }
+
+    /// Its kind and name, for an error.
+    fn title(&self) -> String {
+        match self {
+            Self::Prompt(prompt) => format!("prompt `{}`", prompt.name()),
+            Self::Resource(resource) => format!("resource `{}`", resource.uri()),
+            Self::ResourceTemplate(template) => {
+                format!("resource template `{}`", template.pattern())
+            }
+            Self::Tool(tool) => format!("tool `{}`", tool.name()),
+        }
     }
 }
 
@@ -123,8 +149,16 @@ impl Offers {
         }
     }
 
-    /// Puts an offer onto its shelf, or says what is wrong with it.
-    pub(crate) fn put(&mut self, offer: Offer) -> Result<(), String> {
+    /// Adds an offer whose handler finds its state in `states`, or says what is
+    /// wrong with it.
+    pub(crate) fn put(&mut self, offer: Offer, states: &States) -> Result<(), String> {
+        if let Some(missing) = states.missing(offer.states()) {
+            return Err(format!(
+                "MR0211: the {} takes `State<{missing}>`, and the server has no `{missing}`: \
+                 give it one with `Server::state`",
+                offer.title()
+            ));
+        }
         match offer {
             Offer::Prompt(prompt) => {
                 let entry = prompt.finish()?;

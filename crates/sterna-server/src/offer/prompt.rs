@@ -1,10 +1,10 @@
+use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use sterna_flow::Handler;
 use sterna_protocol::implementation::Icon;
 use sterna_protocol::json::{JsonObject, mismatch};
 use sterna_protocol::prompt::{self, GetPromptResult, PromptArgument};
@@ -16,7 +16,7 @@ use super::complete::{Completers, Typed};
 use crate::call::{Answers, Call};
 use crate::cx::Cx;
 use crate::failure::Failure;
-use crate::handler::{Boxed, IntoPromptResult, RequestError, Way};
+use crate::handler::{Boxed, Handler, IntoPromptResult, Params, RequestError, Way, boxed};
 
 /// A prompt and the handler that writes it.
 pub struct Prompt {
@@ -24,6 +24,8 @@ pub struct Prompt {
     arguments: Result<Vec<PromptArgument>, String>,
     completers: Completers,
     lifetimes: Option<Lifetimes>,
+    /// State that the handler takes.
+    pub(super) states: Vec<(TypeId, &'static str)>,
     way: Way<GetPromptResult>,
 }
 
@@ -34,14 +36,15 @@ impl Prompt {
     /// The arguments are the members of `A`. They are text on the wire and are
     /// read as their types want it: a number, `true` or `false`, one of the
     /// names of an enum.
-    pub fn new<H, A, R>(name: impl Into<String>, description: impl Into<String>, handler: H) -> Self
+    pub fn new<H, P, R>(name: impl Into<String>, description: impl Into<String>, handler: H) -> Self
     where
-        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Send + Sync + 'static,
-        A: JsonSchema + DeserializeOwned + Send + 'static,
+        H: for<'a> Handler<'a, P, Output = R> + Send + Sync + 'static,
+        <H as Handler<'static, P>>::Future: Send + 'static,
+        P: Params<Args: JsonSchema + DeserializeOwned>,
         R: IntoPromptResult,
     {
         let start = move |cx: Cx<'static>, input: &Value| -> Boxed<GetPromptResult> {
-            let arguments = match arguments::read_text::<A>(input) {
+            let arguments = match arguments::read_text::<P::Args>(input) {
                 Ok(arguments) => arguments,
                 Err(error) => {
                     let error = RequestError::invalid_params(format!(
@@ -51,14 +54,17 @@ impl Prompt {
                     return Box::pin(std::future::ready(Err(Failure::Handler(error))));
                 }
             };
-            let running = handler.call(cx, arguments);
-            Box::pin(async move {
-                let result = running.await.into_prompt_result();
-                result.map_err(Failure::Handler)
+            let params = P::gather(arguments, cx.request());
+            let running = handler.call(cx, params);
+            boxed(running, |output| {
+                output.into_prompt_result().map_err(Failure::Handler)
             })
         };
-        let arguments = arguments::schema_of::<A>().map(|schema| list(&schema));
-        Self::of(name, description, arguments, Way::Flow(Box::new(start)))
+        let arguments = arguments::schema_of::<P::Args>().map(|schema| list(&schema));
+        Self {
+            states: P::states(),
+            ..Self::of(name, description, arguments, Way::Flow(Box::new(start)))
+        }
     }
 
     /// A prompt whose handler returns its questions and its state itself.
@@ -100,6 +106,7 @@ impl Prompt {
             arguments,
             completers: Completers::default(),
             lifetimes: None,
+            states: Vec::new(),
             way,
         }
     }
@@ -148,6 +155,10 @@ impl Prompt {
     pub fn lifetimes(mut self, lifetimes: Lifetimes) -> Self {
         self.lifetimes = Some(lifetimes);
         self
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.wire.name
     }
 
     pub(super) fn finish(self) -> Result<PromptEntry, String> {

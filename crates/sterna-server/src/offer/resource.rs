@@ -1,8 +1,8 @@
+use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
-use sterna_flow::Handler;
 use sterna_protocol::content::Annotations;
 use sterna_protocol::implementation::Icon;
 use sterna_protocol::json::JsonObject;
@@ -14,7 +14,7 @@ use super::uri_template::is_absolute;
 use crate::call::{Answers, Call};
 use crate::cx::Cx;
 use crate::failure::Failure;
-use crate::handler::{Boxed, IntoResourceResult, RequestError, Way};
+use crate::handler::{Boxed, Handler, IntoResourceResult, Params, RequestError, Way, boxed};
 
 /// The address of the resource that is being read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,10 +34,28 @@ impl fmt::Display for Uri {
     }
 }
 
+/// Arguments of the handler of a resource: the [`Uri`], or none.
+pub trait FromUri {
+    #[doc(hidden)]
+    fn from_uri(uri: &Uri) -> Self;
+}
+
+impl FromUri for () {
+    fn from_uri(_: &Uri) -> Self {}
+}
+
+impl FromUri for Uri {
+    fn from_uri(uri: &Uri) -> Self {
+        uri.clone()
+    }
+}
+
 /// A resource and the handler that reads it out.
 pub struct Resource {
     wire: resource::Resource,
     lifetimes: Option<Lifetimes>,
+    /// State that the handler takes.
+    pub(super) states: Vec<(TypeId, &'static str)>,
     way: Reading,
 }
 
@@ -47,26 +65,31 @@ pub(super) type Reading = Box<dyn FnOnce(Option<String>) -> Way<ReadResourceResu
 impl Resource {
     /// A resource whose handler is straight-line code,
     /// `async fn(Cx<'_>, Uri) -> R`.
-    pub fn new<H, R>(uri: impl Into<String>, name: impl Into<String>, handler: H) -> Self
+    pub fn new<H, P, R>(uri: impl Into<String>, name: impl Into<String>, handler: H) -> Self
     where
-        H: for<'a> Handler<'a, Cx<'a>, Uri, Output = R> + Send + Sync + 'static,
+        H: for<'a> Handler<'a, P, Output = R> + Send + Sync + 'static,
+        <H as Handler<'static, P>>::Future: Send + 'static,
+        P: Params<Args: FromUri>,
         R: IntoResourceResult,
     {
         let way = move |mime_type: Option<String>| {
             let mime_type: Option<Arc<str>> = mime_type.map(Into::into);
             let start = move |cx: Cx<'static>, input: &Value| -> Boxed<ReadResourceResult> {
                 let uri = Uri(input.as_str().unwrap_or_default().to_owned());
-                let running = handler.call(cx, uri.clone());
+                let params = P::gather(FromUri::from_uri(&uri), cx.request());
+                let running = handler.call(cx, params);
                 let mime_type = mime_type.clone();
-                Box::pin(async move {
-                    let read = running.await;
+                boxed(running, move |read| {
                     read.into_resource_result(uri.as_str(), mime_type.as_deref())
                         .map_err(Failure::Handler)
                 })
             };
             Way::Flow(Box::new(start))
         };
-        Self::of(uri, name, Box::new(way))
+        Self {
+            states: P::states(),
+            ..Self::of(uri, name, Box::new(way))
+        }
     }
 
     /// A resource whose handler returns its questions and its state itself.
@@ -83,6 +106,7 @@ impl Resource {
         Self {
             wire: resource::Resource::new(uri, name),
             lifetimes: None,
+            states: Vec::new(),
             way,
         }
     }
@@ -141,6 +165,10 @@ impl Resource {
     pub fn lifetimes(mut self, lifetimes: Lifetimes) -> Self {
         self.lifetimes = Some(lifetimes);
         self
+    }
+
+    pub(super) fn uri(&self) -> &str {
+        &self.wire.uri
     }
 
     pub(super) fn finish(self) -> Result<ResourceEntry, String> {

@@ -1,10 +1,10 @@
+use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use sterna_flow::Handler;
 use sterna_protocol::content::Annotations;
 use sterna_protocol::implementation::Icon;
 use sterna_protocol::json::JsonObject;
@@ -19,7 +19,7 @@ use super::uri_template::UriTemplate;
 use crate::call::{Answers, Call};
 use crate::cx::Cx;
 use crate::failure::Failure;
-use crate::handler::{Boxed, IntoResourceResult, RequestError, Way};
+use crate::handler::{Boxed, Handler, IntoResourceResult, Params, RequestError, Way, boxed};
 
 /// Resources whose addresses follow a pattern, and the handler that reads them.
 ///
@@ -31,6 +31,8 @@ pub struct ResourceTemplate {
     takes: Vec<String>,
     completers: Completers,
     lifetimes: Option<Lifetimes>,
+    /// State that the handler takes.
+    pub(super) states: Vec<(TypeId, &'static str)>,
     way: Reading,
 }
 
@@ -39,25 +41,26 @@ impl ResourceTemplate {
     /// `async fn(Cx<'_>, A) -> R`; the members of `A` are the variables of the
     /// pattern, read from the text of the URI as their types want it. A value
     /// that does not fit its type names no resource.
-    pub fn new<H, A, R>(pattern: impl Into<String>, name: impl Into<String>, handler: H) -> Self
+    pub fn new<H, P, R>(pattern: impl Into<String>, name: impl Into<String>, handler: H) -> Self
     where
-        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Send + Sync + 'static,
-        A: JsonSchema + DeserializeOwned + Send + 'static,
+        H: for<'a> Handler<'a, P, Output = R> + Send + Sync + 'static,
+        <H as Handler<'static, P>>::Future: Send + 'static,
+        P: Params<Args: JsonSchema + DeserializeOwned>,
         R: IntoResourceResult,
     {
         let way = move |mime_type: Option<String>| {
             let mime_type: Option<Arc<str>> = mime_type.map(Into::into);
             let start = move |cx: Cx<'static>, input: &Value| -> Boxed<ReadResourceResult> {
                 let uri = input[URI].as_str().unwrap_or_default().to_owned();
-                let Ok(variables) = arguments::read_text::<A>(&input[VARIABLES]) else {
+                let Ok(variables) = arguments::read_text::<P::Args>(&input[VARIABLES]) else {
                     // A value that does not fit names no resource.
                     let error = RequestError::not_found(&uri);
                     return Box::pin(std::future::ready(Err(Failure::Handler(error))));
                 };
-                let running = handler.call(cx, variables);
+                let params = P::gather(variables, cx.request());
+                let running = handler.call(cx, params);
                 let mime_type = mime_type.clone();
-                Box::pin(async move {
-                    let read = running.await;
+                boxed(running, move |read| {
                     read.into_resource_result(&uri, mime_type.as_deref())
                         .map_err(Failure::Handler)
                 })
@@ -65,10 +68,11 @@ impl ResourceTemplate {
             Way::Flow(Box::new(start))
         };
         // Anything but an object, such as a map of any names, takes what there is.
-        let schema = arguments::schema_of::<A>().unwrap_or_default();
+        let schema = arguments::schema_of::<P::Args>().unwrap_or_default();
         let takes = arguments::required(&schema);
         Self {
             takes,
+            states: P::states(),
             ..Self::of(pattern, name, Box::new(way))
         }
     }
@@ -94,6 +98,7 @@ impl ResourceTemplate {
             takes: Vec::new(),
             completers: Completers::default(),
             lifetimes: None,
+            states: Vec::new(),
             way,
         }
     }
@@ -156,6 +161,10 @@ impl ResourceTemplate {
     pub fn lifetimes(mut self, lifetimes: Lifetimes) -> Self {
         self.lifetimes = Some(lifetimes);
         self
+    }
+
+    pub(super) fn pattern(&self) -> &str {
+        &self.wire.uri_template
     }
 
     pub(super) fn finish(self) -> Result<TemplateEntry, String> {

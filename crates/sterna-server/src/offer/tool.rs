@@ -1,3 +1,4 @@
+use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +7,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use sterna_flow::Handler;
 use sterna_protocol::http::ParamHeaders;
 use sterna_protocol::implementation::Icon;
 use sterna_protocol::json::{JsonObject, RawObject, mismatch};
@@ -19,7 +19,7 @@ use super::input::InputCheck;
 use crate::call::{Answers, Call};
 use crate::cx::Cx;
 use crate::failure::Failure;
-use crate::handler::{IntoToolResult, Way, schema_of_output};
+use crate::handler::{Handler, IntoToolResult, Params, Way, boxed, schema_of_output};
 use crate::tasks::TaskMode;
 
 /// A tool and the handler that does its work.
@@ -52,38 +52,43 @@ pub struct Tool {
     task: Tasking,
     needs_ledger: bool,
     is_single_use: bool,
+    /// State that the handler takes.
+    pub(super) states: Vec<(TypeId, &'static str)>,
     way: Way<CallToolResult>,
 }
 
 impl Tool {
-    /// A tool whose handler is straight-line code, `async fn(Cx<'_>, A) -> R`.
+    /// A tool whose [handler](Handler) is an `async fn(Cx<'_>, A) -> R`.
     ///
-    /// `description` is for the model; the schema of the arguments comes from
+    /// `description` is for the model. The schema of the arguments comes from
     /// `A`, and that of the result from `R` if it is [`Json`](crate::Json).
-    pub fn new<H, A, R>(name: impl Into<String>, description: impl Into<String>, handler: H) -> Self
+    pub fn new<H, P, R>(name: impl Into<String>, description: impl Into<String>, handler: H) -> Self
     where
-        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Send + Sync + 'static,
-        A: JsonSchema + DeserializeOwned + Send + 'static,
+        H: for<'a> Handler<'a, P, Output = R> + Send + Sync + 'static,
+        <H as Handler<'static, P>>::Future: Send + 'static,
+        P: Params<Args: JsonSchema + DeserializeOwned>,
         R: IntoToolResult,
     {
         let start =
             move |cx: Cx<'static>, input: &Value| -> crate::handler::Boxed<CallToolResult> {
-                let arguments = match arguments::read::<A>(input) {
+                let arguments = match arguments::read::<P::Args>(input) {
                     Ok(arguments) => arguments,
                     Err(error) => {
                         let text = format!("The arguments are not valid: {}", mismatch(&error));
                         return Box::pin(std::future::ready(Err(Failure::Tool(text))));
                     }
                 };
-                let running = handler.call(cx, arguments);
-                Box::pin(async move {
-                    let result = running.await.into_tool_result();
+                let params = P::gather(arguments, cx.request());
+                let running = handler.call(cx, params);
+                boxed(running, |output| {
+                    let result = output.into_tool_result();
                     result.map_err(|error| Failure::Tool(error.to_string()))
                 })
             };
-        let input = arguments::schema_of::<A>();
+        let input = arguments::schema_of::<P::Args>();
         Self {
             output: R::output_schema(),
+            states: P::states(),
             ..Self::of(name, description, input, Way::Flow(Box::new(start)))
         }
     }
@@ -130,6 +135,7 @@ impl Tool {
             task: Tasking::default(),
             needs_ledger: false,
             is_single_use: false,
+            states: Vec::new(),
             way,
         }
     }
@@ -240,6 +246,10 @@ impl Tool {
         self
     }
 
+    pub(super) fn name(&self) -> &str {
+        &self.wire.name
+    }
+
     pub(super) fn finish(self) -> Result<ToolEntry, String> {
         let name = self.wire.name.clone();
         self.try_finish()
@@ -255,6 +265,7 @@ impl Tool {
             task,
             needs_ledger,
             is_single_use,
+            states: _,
             way,
         } = self;
         if task.mode != TaskMode::Never && matches!(way, Way::LowLevel(_)) {

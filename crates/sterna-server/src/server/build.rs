@@ -51,7 +51,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         ..Offers::default()
     };
     for offer in offered {
-        if let Err(problem) = offers.put(offer) {
+        if let Err(problem) = offers.put(offer, &states) {
             problems.push(problem);
         }
     }

@@ -15,7 +15,6 @@ use std::sync::Arc;
 use http::request::Parts;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use sterna_flow::Handler;
 use sterna_protocol::implementation::{Icon, Implementation};
 use sterna_seal::{Keyring, SharedKeyring};
 use sterna_store::Store;
@@ -29,10 +28,10 @@ use sterna_http::auth::{Caller, Gate};
 use sterna_http::{HttpConfig, Probes};
 
 use crate::around::Around;
-use crate::core::States;
-use crate::cx::Cx;
-use crate::handler::{IntoPromptResult, IntoResourceResult, IntoToolResult};
-use crate::offer::{Extension, Offer, Prompt, Resource, ResourceTemplate, Tool, Uri};
+use crate::handler::{
+    Handler, IntoPromptResult, IntoResourceResult, IntoToolResult, Params, States,
+};
+use crate::offer::{Extension, FromUri, Offer, Prompt, Resource, ResourceTemplate, Tool};
 
 /// A server that is being put together.
 ///
@@ -105,9 +104,9 @@ impl Server {
         }
     }
 
-    /// Offers a tool whose handler is `async fn(Cx<'_>, A) -> R`, or an async
-    /// closure that captures what it works with. For a title, an output schema
-    /// and the like, [`offer`](Self::offer) a [`Tool`].
+    /// Offers a tool whose [handler](Handler) is `async fn(Cx<'_>, A) -> R`, takes
+    /// [`State`](crate::State), or is an async closure. For a title, an output
+    /// schema and other settings, [`offer`](Self::offer) a [`Tool`].
     ///
     /// ```
     /// use std::sync::Arc;
@@ -126,29 +125,33 @@ impl Server {
     /// A closure is written `async move |cx: Cx<'_>, args: A| { … }`, and what it
     /// captures is cloned for each call. Values that many handlers share are
     /// better given with [`state`](Self::state).
-    pub fn tool<H, A, R>(self, name: &str, description: &str, handler: H) -> Self
+    pub fn tool<H, P, R>(self, name: &str, description: &str, handler: H) -> Self
     where
-        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Send + Sync + 'static,
-        A: JsonSchema + DeserializeOwned + Send + 'static,
+        H: for<'a> Handler<'a, P, Output = R> + Send + Sync + 'static,
+        <H as Handler<'static, P>>::Future: Send + 'static,
+        P: Params<Args: JsonSchema + DeserializeOwned>,
         R: IntoToolResult,
     {
         self.offer(Tool::new(name, description, handler))
     }
 
     /// Offers a prompt whose handler is `async fn(Cx<'_>, A) -> R`.
-    pub fn prompt<H, A, R>(self, name: &str, description: &str, handler: H) -> Self
+    pub fn prompt<H, P, R>(self, name: &str, description: &str, handler: H) -> Self
     where
-        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Send + Sync + 'static,
-        A: JsonSchema + DeserializeOwned + Send + 'static,
+        H: for<'a> Handler<'a, P, Output = R> + Send + Sync + 'static,
+        <H as Handler<'static, P>>::Future: Send + 'static,
+        P: Params<Args: JsonSchema + DeserializeOwned>,
         R: IntoPromptResult,
     {
         self.offer(Prompt::new(name, description, handler))
     }
 
     /// Offers a resource whose handler is `async fn(Cx<'_>, Uri) -> R`.
-    pub fn resource<H, R>(self, uri: &str, name: &str, handler: H) -> Self
+    pub fn resource<H, P, R>(self, uri: &str, name: &str, handler: H) -> Self
     where
-        H: for<'a> Handler<'a, Cx<'a>, Uri, Output = R> + Send + Sync + 'static,
+        H: for<'a> Handler<'a, P, Output = R> + Send + Sync + 'static,
+        <H as Handler<'static, P>>::Future: Send + 'static,
+        P: Params<Args: FromUri>,
         R: IntoResourceResult,
     {
         self.offer(Resource::new(uri, name, handler))
@@ -157,10 +160,11 @@ impl Server {
     /// Offers resources whose addresses follow `pattern`, such as
     /// `note://{id}`; the handler is `async fn(Cx<'_>, A) -> R`, and the members
     /// of `A` are the variables.
-    pub fn resource_template<H, A, R>(self, pattern: &str, name: &str, handler: H) -> Self
+    pub fn resource_template<H, P, R>(self, pattern: &str, name: &str, handler: H) -> Self
     where
-        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Send + Sync + 'static,
-        A: JsonSchema + DeserializeOwned + Send + 'static,
+        H: for<'a> Handler<'a, P, Output = R> + Send + Sync + 'static,
+        <H as Handler<'static, P>>::Future: Send + 'static,
+        P: Params<Args: JsonSchema + DeserializeOwned>,
         R: IntoResourceResult,
     {
         self.offer(ResourceTemplate::new(pattern, name, handler))
@@ -197,8 +201,9 @@ impl Server {
         self
     }
 
-    /// Gives handlers something to work with: [`Cx::state`] finds it by its
-    /// type. A second value of a type replaces the first.
+    /// Gives handlers a value that they share: a parameter of type
+    /// [`State<T>`](crate::State), or [`Cx::state`](crate::Cx::state). A second
+    /// value of a type replaces the first.
     pub fn state<T: Send + Sync + 'static>(mut self, state: T) -> Self {
         self.states.put(state);
         self

@@ -13,10 +13,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use sterna_flow::Handler;
 use sterna_server::auth::Caller;
 use sterna_server::{
-    Cx, IntoPromptResult, IntoResourceResult, IntoToolResult, Server, TaskMode, Tool, Uri,
+    FromUri, Handler, IntoPromptResult, IntoResourceResult, IntoToolResult, Params, Server,
+    TaskMode, Tool,
 };
 
 use crate::answer::Script;
@@ -94,10 +94,11 @@ pub enum ExecutionMode {
 
 impl Flow {
     /// A tool with this handler, `async fn(Cx<'_>, A) -> R`.
-    pub fn of<H, A, R>(handler: H) -> Self
+    pub fn of<H, P, R>(handler: H) -> Self
     where
-        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Clone + Send + Sync + 'static,
-        A: JsonSchema + DeserializeOwned + Send + 'static,
+        H: for<'a> Handler<'a, P, Output = R> + Clone + Send + Sync + 'static,
+        <H as Handler<'static, P>>::Future: Send + 'static,
+        P: Params<Args: JsonSchema + DeserializeOwned>,
         R: IntoToolResult,
     {
         let name = name_of::<H>();
@@ -106,10 +107,11 @@ impl Flow {
     }
 
     /// A prompt with this handler, `async fn(Cx<'_>, A) -> R`.
-    pub fn of_prompt<H, A, R>(handler: H) -> Self
+    pub fn of_prompt<H, P, R>(handler: H) -> Self
     where
-        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Clone + Send + Sync + 'static,
-        A: JsonSchema + DeserializeOwned + Send + 'static,
+        H: for<'a> Handler<'a, P, Output = R> + Clone + Send + Sync + 'static,
+        <H as Handler<'static, P>>::Future: Send + 'static,
+        P: Params<Args: JsonSchema + DeserializeOwned>,
         R: IntoPromptResult,
     {
         let name = name_of::<H>();
@@ -119,9 +121,11 @@ impl Flow {
     }
 
     /// The resource `uri` with this handler, `async fn(Cx<'_>, Uri) -> R`.
-    pub fn of_resource<H, R>(uri: &str, handler: H) -> Self
+    pub fn of_resource<H, P, R>(uri: &str, handler: H) -> Self
     where
-        H: for<'a> Handler<'a, Cx<'a>, Uri, Output = R> + Clone + Send + Sync + 'static,
+        H: for<'a> Handler<'a, P, Output = R> + Clone + Send + Sync + 'static,
+        <H as Handler<'static, P>>::Future: Send + 'static,
+        P: Params<Args: FromUri>,
         R: IntoResourceResult,
     {
         let resource = uri.to_owned();
@@ -225,10 +229,11 @@ impl Flow {
     /// assert_eq!(run.text(), "Ada of London");
     /// # }
     /// ```
-    pub fn upgrade<H, A, R>(mut self, round: u32, handler: H) -> Self
+    pub fn upgrade<H, P, R>(mut self, round: u32, handler: H) -> Self
     where
-        H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Clone + Send + Sync + 'static,
-        A: JsonSchema + DeserializeOwned + Send + 'static,
+        H: for<'a> Handler<'a, P, Output = R> + Clone + Send + Sync + 'static,
+        <H as Handler<'static, P>>::Future: Send + 'static,
+        P: Params<Args: JsonSchema + DeserializeOwned>,
         R: IntoToolResult,
     {
         let build = tool(&self.target.name, self.builds.len() + 1, handler);
@@ -276,10 +281,11 @@ impl fmt::Debug for Flow {
     }
 }
 
-fn tool<H, A, R>(name: &str, version: usize, handler: H) -> Build
+fn tool<H, P, R>(name: &str, version: usize, handler: H) -> Build
 where
-    H: for<'a> Handler<'a, Cx<'a>, A, Output = R> + Clone + Send + Sync + 'static,
-    A: JsonSchema + DeserializeOwned + Send + 'static,
+    H: for<'a> Handler<'a, P, Output = R> + Clone + Send + Sync + 'static,
+    <H as Handler<'static, P>>::Future: Send + 'static,
+    P: Params<Args: JsonSchema + DeserializeOwned>,
     R: IntoToolResult,
 {
     let name = name.to_owned();

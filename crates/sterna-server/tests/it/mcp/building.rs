@@ -1,6 +1,6 @@
 use expect_test::{Expect, expect};
 use serde_json::json;
-use sterna_server::{Cx, Prompt, Server, StartError, TaskMode, Tool, Typed, Uri};
+use sterna_server::{Cx, Edit, Prompt, Server, StartError, State, TaskMode, Tool, Typed, Uri};
 
 async fn nothing(_: Cx<'_>, (): ()) {}
 
@@ -53,6 +53,38 @@ fn every_mistake_of_an_author_is_listed() {
             the resource `no-uri` has an address that is no URI
             the resource template `note://{id}{name}` has nothing between `name` and the variable before it"#]],
     );
+}
+
+#[test]
+fn state_that_is_missing_is_named_with_the_handler_that_takes_it() {
+    async fn tool(_: Cx<'_>, _: State<u8>, _: State<Vec<u8>>, (): ()) {}
+    async fn page(_: Cx<'_>, _: State<u16>, (): ()) -> &'static str {
+        ""
+    }
+    check(
+        server()
+            .state(1_u8)
+            .tool("deploy", "", tool)
+            .prompt("p", "", page)
+            .resource("test://r", "r", page)
+            .resource_template("note://{id}", "t", page),
+        expect![[r#"
+            MR0211: the tool `deploy` takes `State<alloc::vec::Vec<u8>>`, and the server has no `alloc::vec::Vec<u8>`: give it one with `Server::state`
+            MR0211: the prompt `p` takes `State<u16>`, and the server has no `u16`: give it one with `Server::state`
+            MR0211: the resource `test://r` takes `State<u16>`, and the server has no `u16`: give it one with `Server::state`
+            MR0211: the resource template `note://{id}` takes `State<u16>`, and the server has no `u16`: give it one with `Server::state`"#]],
+    );
+    // A server that changes while it runs is checked, too.
+    let service = server().changing().build().unwrap();
+    let edit = Edit::new().offer(Tool::new("deploy", "", tool));
+    let error = service.changes().update(edit).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("the tool `deploy` takes `State<u8>`"),
+        "{text}"
+    );
+    let server = server().state(1_u8).state(vec![1_u8]);
+    assert!(server.tool("deploy", "", tool).build().is_ok());
 }
 
 #[test]
