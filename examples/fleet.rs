@@ -12,13 +12,10 @@
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::SystemTime;
 
 use clap::Parser;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use sterna_seal::SharedKeyring;
 use sterna_server::http::interrupted;
 use sterna_server::{Cx, Refused, Server};
 
@@ -35,13 +32,10 @@ struct Args {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    #[expect(clippy::disallowed_methods, reason = "a program has a clock")]
-    let now = SystemTime::now();
-    let keys = SharedKeyring::from_file(args.key_file, now.into())?;
     let server = Server::new("fleet", env!("CARGO_PKG_VERSION"))
         .tool("echo", "Says it again", echo)
         .tool("interview", "Asks one thing after the other", interview)
-        .shared_keys(Arc::new(keys))
+        .key_file(args.key_file)
         .log_to_stderr();
     let listener = TcpListener::bind(args.listen)?;
     let address = listener.local_addr()?;

@@ -11,13 +11,10 @@ mod tools;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::SystemTime;
 
 use clap::Parser;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use sterna_seal::SharedKeyring;
 use sterna_server::http::interrupted;
 use sterna_server::{Cx, RequestError, Server, Tool};
 
@@ -46,9 +43,7 @@ async fn main() -> anyhow::Result<()> {
         .prompt("brief", "Writes a brief", brief)
         .resource_template("note://{id}", "note", note);
     if let Some(file) = args.key_file {
-        #[expect(clippy::disallowed_methods, reason = "a program has a clock")]
-        let now = SystemTime::now();
-        server = server.shared_keys(Arc::new(SharedKeyring::from_file(file, now.into())?));
+        server = server.key_file(file);
     }
     let listener = TcpListener::bind(args.listen)?;
     writeln!(

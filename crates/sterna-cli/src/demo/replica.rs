@@ -2,28 +2,24 @@
 
 use std::io::Write as _;
 use std::net::TcpListener;
-use std::sync::Arc;
 
 use anyhow::Context as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sterna_seal::SharedKeyring;
 use sterna_server::http::interrupted;
 use sterna_server::{Cx, Server, ToolError};
 
 use super::durable_tools;
 use crate::args::ReplicaArgs;
-use crate::environment;
 use crate::exit::{Exit, Failure};
 
 pub(crate) async fn run(args: ReplicaArgs) -> Result<Exit, Failure> {
-    let keys = SharedKeyring::from_file(args.keys, environment::now())?;
     let replica = Replica {
         name: args.name,
         build: args.build,
     };
     let mut server = Server::new("work-items", format!("{}.0.0", args.build))
-        .shared_keys(Arc::new(keys))
+        .key_file(args.keys)
         .state(replica)
         .configure(|config| config.announce = false)
         .tool(

@@ -1,5 +1,6 @@
 //! From what an author said to a server that can run.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,19 +10,20 @@ use sterna_http::auth::Gate;
 use sterna_protocol::caching::CacheScope;
 use sterna_protocol::capabilities::ExtensionId;
 use sterna_protocol::meta::ResultMeta;
-use sterna_seal::{Keyring, Realm, SharedKeyring, ThreadEntropy};
+use sterna_seal::{Keyring, Realm, ReloadError, SharedKeyring, ThreadEntropy};
 
 use super::keys_ready::KeysReady;
 use super::profile::Profile;
 use super::reload::warn_if_exposed;
 use super::service::Manner;
-use super::{BuildError, Server, Service, ShowMistakes};
+use super::{BuildError, KeySource, Server, Service, ShowMistakes};
 use crate::changes::Changes;
 use crate::core::{Core, MistakesShown};
 use crate::current::{Changing, Current};
 use crate::legacy::Desk;
 use crate::modern::{served_methods, signature};
 use crate::offer::{Extension, Extensions, Offers};
+use crate::rounds::now;
 use crate::tasks::{StoreReady, TaskMode, Tasks};
 use crate::telemetry::Numbers;
 
@@ -78,7 +80,14 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     }
     let has_keys = keys.is_some();
     let keys = match keys {
-        Some(keys) => keys,
+        Some(KeySource::Shared(keys)) => keys,
+        Some(KeySource::File(path)) => match SharedKeyring::from_file(&path, now()) {
+            Ok(keys) => Arc::new(keys),
+            Err(error) => {
+                problems.push(unusable_key_file(&path, &error));
+                return Err(BuildError::new(problems));
+            }
+        },
         None => match Keyring::generate(&mut ThreadEntropy) {
             Ok(ring) => Arc::new(SharedKeyring::new(ring)),
             Err(error) => return Err(BuildError::new(vec![error.to_string()])),
@@ -194,6 +203,19 @@ pub(crate) fn missing_store(offers: &Offers, has_store: bool) -> Vec<String> {
         })
     });
     missing.collect()
+}
+
+fn unusable_key_file(path: &Path, error: &ReloadError) -> String {
+    let mut text = format!("MR0208: {error}");
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text + &format!(
+        "; make a key file with `sterna keys new {}`",
+        path.display()
+    )
 }
 
 fn build_id(name: &str, version: &str) -> [u8; 8] {

@@ -88,7 +88,7 @@ pub enum StartError {
     #[error(
         "MR0205: {} and the server has no keys but its own, which no other instance has: \
          make a file with `sterna keys new keys.toml` and give it to the server with \
-         `Server::shared_keys`",
+         `Server::key_file(\"keys.toml\")`",
         Reached(address)
     )]
     NoKeys {

@@ -10,6 +10,7 @@ mod reload;
 mod service;
 
 use std::net::ToSocketAddrs;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use http::request::Parts;
@@ -66,7 +67,7 @@ pub struct Server {
     offers: Vec<Offer>,
     extensions: Vec<Extension>,
     states: States,
-    keys: Option<Arc<SharedKeyring>>,
+    keys: Option<KeySource>,
     store: Option<Arc<dyn Store>>,
     remembers_rounds: bool,
     sep2322_tasks: bool,
@@ -209,21 +210,46 @@ impl Server {
         self
     }
 
-    /// Seals what clients carry with `keys`.
+    /// Seals request state with `keys`.
     ///
-    /// Without keys the server makes one of its own, which no other instance
-    /// has and no restart survives: good enough on loopback and refused
-    /// elsewhere.
+    /// Without keys the server generates one that no other instance has and
+    /// that is lost when it stops. Such a server listens on loopback only
+    /// (MR0205).
     pub fn keys(self, keys: Keyring) -> Self {
         self.shared_keys(Arc::new(SharedKeyring::new(keys)))
     }
 
-    /// As [`keys`](Self::keys), with keys that can be reloaded while the server
-    /// runs. While it [serves](Service::serve), their file is read again as
-    /// often as [`ServerConfig::reload_keys`] says; behind
-    /// [`into_tower`](Service::into_tower) that is up to you.
+    /// Seals request state with the keys in the file at `path`, which
+    /// `sterna keys new` makes. Every instance needs the same file.
+    ///
+    /// The file is read when the server is built, and again every
+    /// [`ServerConfig::reload_keys`] while it [serves](Service::serve). A file
+    /// that cannot be read keeps the server from being built (MR0208); later it
+    /// is logged, and the keys in use stay in use. Behind
+    /// [`into_tower`](Service::into_tower) the file is not read again: use
+    /// [`shared_keys`](Self::shared_keys) and reload them.
+    ///
+    /// ```no_run
+    /// # async fn run() -> Result<(), sterna_server::StartError> {
+    /// use sterna_server::Server;
+    ///
+    /// Server::new("deployer", "1.0.0")
+    ///     .key_file("keys.toml")
+    ///     .serve("127.0.0.1:8080")
+    ///     .await
+    /// # }
+    /// ```
+    pub fn key_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.keys = Some(KeySource::File(path.into()));
+        self
+    }
+
+    /// Seals request state with keys that the program reloads or replaces while
+    /// the server runs. Keys that were read from a file are also reloaded while
+    /// the server [serves](Service::serve), as with
+    /// [`key_file`](Self::key_file).
     pub fn shared_keys(mut self, keys: Arc<SharedKeyring>) -> Self {
-        self.keys = Some(keys);
+        self.keys = Some(KeySource::Shared(keys));
         self
     }
 
@@ -450,6 +476,12 @@ impl Server {
     pub async fn stdio(self) -> Result<(), StartError> {
         self.build()?.stdio().await
     }
+}
+
+/// Origin of the keys that seal request state.
+pub(super) enum KeySource {
+    File(PathBuf),
+    Shared(Arc<SharedKeyring>),
 }
 
 impl std::fmt::Debug for Server {

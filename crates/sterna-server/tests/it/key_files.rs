@@ -6,12 +6,11 @@ use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sterna_seal::{Keyring, SharedKeyring, ThreadEntropy};
+use sterna_seal::{Keyring, ThreadEntropy};
 use sterna_server::Server;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -24,13 +23,28 @@ fn write_keys(path: &Path, mode: u32) {
     std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-fn load(path: &Path) -> Arc<SharedKeyring> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a key file is for the time we live in"
-    )]
-    let now = std::time::SystemTime::now();
-    Arc::new(SharedKeyring::from_file(path, now.into()).unwrap())
+#[test]
+fn a_key_file_that_cannot_be_used_is_named_with_the_command_that_makes_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keys.toml");
+    let text = || {
+        let error = Server::new("keys", "1").key_file(&path).build();
+        error.unwrap_err().to_string()
+    };
+    let command = format!("make a key file with `sterna keys new {}`", path.display());
+    let missing = text();
+    assert!(
+        missing.contains("MR0208") && missing.contains(&command),
+        "{missing}"
+    );
+    std::fs::write(&path, "half a fi").unwrap();
+    let broken = text();
+    assert!(
+        broken.contains("MR0208") && broken.contains(&command),
+        "{broken}"
+    );
+    write_keys(&path, 0o600);
+    assert!(Server::new("keys", "1").key_file(&path).build().is_ok());
 }
 
 #[test]
@@ -40,10 +54,7 @@ fn a_key_file_that_every_user_can_read_is_mentioned_with_the_command_that_helps(
     for (mode, mentioned) in [(0o600, false), (0o640, false), (0o644, true), (0o602, true)] {
         write_keys(&path, mode);
         let (capture, _guard) = Capture::start();
-        Server::new("keys", "1")
-            .shared_keys(load(&path))
-            .build()
-            .unwrap();
+        Server::new("keys", "1").key_file(&path).build().unwrap();
         let said = capture.text();
         assert_eq!(said.contains("MR0150"), mentioned, "{mode:o}: {said}");
         let command = format!("chmod 600 {}", path.display());
@@ -56,7 +67,12 @@ fn a_key_file_that_cannot_be_read_stops_neither_service_nor_shutdown() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("keys.toml");
     write_keys(&path, 0o600);
-    let keys = load(&path);
+    let server = Server::new("keys", "1")
+        .key_file(&path)
+        .configure(|config| {
+            config.reload_keys = Duration::from_millis(10);
+        });
+    let service = server.build().unwrap();
     std::fs::remove_file(&path).unwrap();
     let made = Command::new("mkfifo").arg(&path).status();
     assert!(made.unwrap().success());
@@ -68,11 +84,6 @@ fn a_key_file_that_cannot_be_read_stops_neither_service_nor_shutdown() {
             .build()
             .unwrap();
         runtime.block_on(async {
-            let server = Server::new("keys", "1").shared_keys(keys);
-            let server = server.configure(|config| {
-                config.reload_keys = Duration::from_millis(10);
-            });
-            let service = server.build().unwrap();
             let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
             let address = listener.local_addr().unwrap();
             let until = async {
@@ -99,13 +110,7 @@ async fn sealing_keys_follow_their_file_and_a_broken_file_changes_nothing() {
     let id = |ring: &Keyring| ring.keys().next().unwrap().id().to_string();
     let (first, second) = (ring(), ring());
     std::fs::write(&path, first.to_toml().as_str()).unwrap();
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a key file is for the time we live in"
-    )]
-    let now = std::time::SystemTime::now();
-    let keys = Arc::new(SharedKeyring::from_file(&path, now.into()).unwrap());
-    let server = Server::new("keys", "1").shared_keys(keys);
+    let server = Server::new("keys", "1").key_file(&path);
     let service = server.build().unwrap();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
