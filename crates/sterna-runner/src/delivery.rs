@@ -5,20 +5,51 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use sterna_flow::{Diagnostic, Driver, Key, OpenQuestion, UnixMillis};
 
-/// Way of sending the questions of a flow to its client.
+/// Checks the questions of a handler, and sends them to its client.
 ///
-/// [`run`](crate::run) calls [`admit`](Self::admit) for every open question of
-/// a batch, then [`lacking`](Self::lacking) once, then [`send`](Self::send) for
-/// those that were admitted. A question that cannot be sent and has a fallback
-/// is answered with the fallback.
-pub trait Delivery {
-    /// Question of the protocol. A flow carries it as bytes that it does not
-    /// read.
+/// `A` is a question as the handler asks it. For every batch,
+/// [`admit`](Self::admit) is called for each question, then
+/// [`lacking`](Self::lacking) and [`charge`](Self::charge) once, then
+/// [`send`](Self::send) for those that were admitted. A question that cannot be
+/// sent and has a fallback is answered with the fallback.
+pub trait Gate<A> {
+    /// Question of the protocol.
     type Question;
 
-    /// Reason for which a delivery ends a run.
+    /// Reason for which a run ends without an outcome.
     type Error;
 
+    /// Reads `asked` and checks that its client may be sent it.
+    ///
+    /// # Errors
+    ///
+    /// The question must not be sent to any client, which ends the run.
+    fn admit(&mut self, asked: &A) -> Result<Admit<Self::Question>, Self::Error>;
+
+    /// Returns the error for the questions of the batch that were
+    /// [`Admit::Lacking`], if there were any.
+    fn lacking(&mut self) -> Option<Self::Error>;
+
+    /// Charges the caller for the `questions` of a batch that are to be sent.
+    ///
+    /// # Errors
+    ///
+    /// The caller may not be asked so many, which ends the run.
+    fn charge(&mut self, _questions: usize) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    /// Sends an admitted question.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be sent, which ends the run.
+    fn send(&mut self, asked: &A, question: Self::Question) -> Result<(), Self::Error>;
+}
+
+/// Way of sending the questions of a flow to its client, and of getting the
+/// answers.
+pub trait Delivery: Gate<OpenQuestion> {
     /// `true` for a delivery that sends questions while the flow runs. `false`
     /// for one whose flow is suspended first.
     const SENDS_WHILE_RUNNING: bool;
@@ -48,24 +79,6 @@ pub trait Delivery {
         false
     }
 
-    /// Reads `question` and checks that its client may be sent it.
-    ///
-    /// # Errors
-    ///
-    /// The question must not be sent to any client, which ends the run.
-    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Self::Question>, Self::Error>;
-
-    /// Returns the error for the questions of the batch that were
-    /// [`Admit::Lacking`], if there were any.
-    fn lacking(&mut self) -> Option<Self::Error>;
-
-    /// Sends an admitted question.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be sent, which ends the run.
-    fn send(&mut self, open: &OpenQuestion, question: Self::Question) -> Result<(), Self::Error>;
-
     /// Takes back a question that the flow no longer asks.
     fn withdraw(&mut self, key: &Key);
 
@@ -91,7 +104,20 @@ pub trait Delivery {
     }
 }
 
-/// Decision of a [`Delivery`] about one question.
+/// Errors of a handler that returns its questions itself.
+pub trait HandlerErrors {
+    /// Reason for which its run ends without a result.
+    type Error;
+
+    /// Returns the error of a mistake in the handler, which ends the run
+    /// whatever the handler returned.
+    fn misuse(&self) -> Option<Self::Error>;
+
+    /// Returns the error of a handler that panicked with `message`.
+    fn panicked(&self, message: &str) -> Self::Error;
+}
+
+/// Decision of a [`Gate`] about one question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "`run` acts on each of them")]
 pub enum Admit<Q> {

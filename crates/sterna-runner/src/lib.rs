@@ -8,10 +8,13 @@
 //! misused, sets the timers of a flow and hands flows over. A [`Delivery`] is
 //! the part that differs: how a question is sent and how an answer comes back.
 //!
+//! A handler that returns its questions is no flow. [`run_low_level`] runs one
+//! turn of it, and [`ask_all`] sends its questions through the same [`Gate`].
+//!
 //! The crate knows neither MCP nor HTTP.
 
 mod delivery;
 mod run;
 
-pub use delivery::{Admit, Delivery, Flow, Next};
-pub use run::{Running, run};
+pub use delivery::{Admit, Delivery, Flow, Gate, HandlerErrors, Next};
+pub use run::{Running, ask_all, run, run_low_level};

@@ -5,10 +5,14 @@ use std::pin::pin;
 use std::task::Poll;
 
 use bytes::Bytes;
-use sterna_flow::{Driver, Journal, Key, OpenQuestion, Outcome};
+use sterna_flow::{Driver, Journal, Outcome};
 use tokio::time::{Sleep, sleep};
 
-use crate::delivery::{Admit, Delivery, Next};
+use crate::delivery::{Admit, Delivery, Gate, Next};
+
+mod low_level;
+
+pub use low_level::{ask_all, run_low_level};
 
 /// Driver of a boxed handler.
 pub type Running<T, E> = Driver<'static, dyn Future<Output = Result<T, E>> + Send>;
@@ -41,13 +45,13 @@ pub async fn run<T, E, D: Delivery>(
             return Ok(outcome);
         };
         let questions = std::mem::take(&mut suspended.questions);
-        let fallbacks = deliver(delivery, questions)?;
+        let fallbacks = deliver(delivery, questions, false)?;
         if fallbacks.is_empty() {
             return Ok(Outcome::Suspended(suspended));
         }
         *driver = resume(suspended.journal)?;
-        for (key, answer) in fallbacks {
-            driver.answer(key.as_str(), answer, delivery.now());
+        for (question, answer) in fallbacks {
+            driver.answer(question.key.as_str(), answer, delivery.now());
         }
     }
 }
@@ -128,33 +132,35 @@ fn deliver_changes<T, E, D: Delivery>(
         delivery.withdraw(key);
     }
     let mut moved = false;
-    for (key, answer) in deliver(delivery, changes.opened)? {
-        moved |= driver.answer(key.as_str(), answer, delivery.now());
+    for (question, answer) in deliver(delivery, changes.opened, true)? {
+        moved |= driver.answer(question.key.as_str(), answer, delivery.now());
     }
     Ok(moved)
 }
 
 /// Checks a batch of questions and sends it, unless a fallback answers one of a
 /// flow that is suspended. Returns the fallbacks.
-fn deliver<D: Delivery>(
-    delivery: &mut D,
-    questions: Vec<OpenQuestion>,
-) -> Result<Vec<(Key, Bytes)>, D::Error> {
+fn deliver<A, G: Gate<A>>(
+    gate: &mut G,
+    batch: impl IntoIterator<Item = A>,
+    sends_beside_fallbacks: bool,
+) -> Result<Vec<(A, Bytes)>, G::Error> {
     let (mut admitted, mut fallbacks) = (Vec::new(), Vec::new());
-    for question in questions {
-        match delivery.admit(&question)? {
-            Admit::FallBack(answer) => fallbacks.push((question.key, answer)),
+    for asked in batch {
+        match gate.admit(&asked)? {
+            Admit::FallBack(answer) => fallbacks.push((asked, answer)),
             Admit::Lacking => {}
-            Admit::Send(content) => admitted.push((question, content)),
+            Admit::Send(question) => admitted.push((asked, question)),
         }
     }
-    if let Some(lacking) = delivery.lacking() {
+    if let Some(lacking) = gate.lacking() {
         return Err(lacking);
     }
     // A suspended flow that has a fallback runs again, and asks the others again.
-    if D::SENDS_WHILE_RUNNING || fallbacks.is_empty() {
-        for (open, question) in admitted {
-            delivery.send(&open, question)?;
+    if !admitted.is_empty() && (sends_beside_fallbacks || fallbacks.is_empty()) {
+        gate.charge(admitted.len())?;
+        for (asked, question) in admitted {
+            gate.send(&asked, question)?;
         }
     }
     Ok(fallbacks)

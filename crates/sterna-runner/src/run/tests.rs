@@ -4,11 +4,12 @@ use std::task::Context;
 use std::time::Duration;
 
 use sterna_flow::{
-    BuildMatch, Diagnostic, Engine, ExecutionMode, FlowCx, FlowId, Opaque, Run, UnixMillis,
+    BuildMatch, Diagnostic, Engine, ExecutionMode, FlowCx, FlowId, Key, Opaque, OpenQuestion, Run,
+    UnixMillis,
 };
 
 use super::*;
-use crate::delivery::Flow;
+use crate::delivery::{Flow, HandlerErrors};
 
 /// Delivery by the text of a question: `send`, `fall back`, `lack` or `forbid`.
 #[derive(Default)]
@@ -17,6 +18,8 @@ struct Fake {
     withdrawn: Vec<String>,
     lacking: usize,
     misused: bool,
+    /// Refuses to charge for more than one question.
+    is_poor: bool,
     /// Answers what was sent, when it is polled.
     answers: bool,
     /// Polls for which the flow is held.
@@ -32,21 +35,9 @@ struct Fake {
 /// The same, while the flow runs.
 struct Live(Fake);
 
-impl Delivery for Fake {
+impl Gate<OpenQuestion> for Fake {
     type Question = String;
     type Error = &'static str;
-    const SENDS_WHILE_RUNNING: bool = false;
-
-    fn now(&self) -> UnixMillis {
-        self.readings.fetch_add(1, Ordering::Relaxed);
-        UnixMillis::new(1_800_000_000_000)
-    }
-
-    fn misuse(&self) -> Option<&'static str> {
-        self.misused.then_some("misused")
-    }
-
-    fn report(&self, _: Diagnostic) {}
 
     fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<String>, &'static str> {
         match &*question.request {
@@ -64,10 +55,32 @@ impl Delivery for Fake {
         (std::mem::take(&mut self.lacking) > 0).then_some("lacking")
     }
 
+    fn charge(&mut self, questions: usize) -> Result<(), &'static str> {
+        if self.is_poor && questions > 1 {
+            return Err("poor");
+        }
+        Ok(())
+    }
+
     fn send(&mut self, _: &OpenQuestion, question: String) -> Result<(), &'static str> {
         self.sent.push(question);
         Ok(())
     }
+}
+
+impl Delivery for Fake {
+    const SENDS_WHILE_RUNNING: bool = false;
+
+    fn now(&self) -> UnixMillis {
+        self.readings.fetch_add(1, Ordering::Relaxed);
+        UnixMillis::new(1_800_000_000_000)
+    }
+
+    fn misuse(&self) -> Option<&'static str> {
+        self.misused.then_some("misused")
+    }
+
+    fn report(&self, _: Diagnostic) {}
 
     fn withdraw(&mut self, key: &Key) {
         self.withdrawn.push(key.as_str().to_owned());
@@ -83,9 +96,28 @@ impl Delivery for Fake {
     }
 }
 
-impl Delivery for Live {
+impl Gate<OpenQuestion> for Live {
     type Question = String;
     type Error = &'static str;
+
+    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<String>, &'static str> {
+        self.0.admit(question)
+    }
+
+    fn lacking(&mut self) -> Option<&'static str> {
+        self.0.lacking()
+    }
+
+    fn charge(&mut self, questions: usize) -> Result<(), &'static str> {
+        self.0.charge(questions)
+    }
+
+    fn send(&mut self, open: &OpenQuestion, question: String) -> Result<(), &'static str> {
+        self.0.send(open, question)
+    }
+}
+
+impl Delivery for Live {
     const SENDS_WHILE_RUNNING: bool = true;
 
     fn now(&self) -> UnixMillis {
@@ -97,18 +129,6 @@ impl Delivery for Live {
     }
 
     fn report(&self, _: Diagnostic) {}
-
-    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<String>, &'static str> {
-        self.0.admit(question)
-    }
-
-    fn lacking(&mut self) -> Option<&'static str> {
-        self.0.lacking()
-    }
-
-    fn send(&mut self, open: &OpenQuestion, question: String) -> Result<(), &'static str> {
-        self.0.send(open, question)
-    }
 
     fn withdraw(&mut self, key: &Key) {
         self.0.withdraw(key);
@@ -218,6 +238,101 @@ async fn no_question_is_sent_unless_all_may_be() {
         );
         assert_eq!(live.0.sent, [""; 0], "{other}");
     }
+}
+
+#[tokio::test]
+async fn a_batch_is_charged_before_its_first_question_is_sent() {
+    let poor = || Fake {
+        is_poor: true,
+        ..Fake::default()
+    };
+    let mut fake = poor();
+    assert_eq!(round_trip("send", "send", &mut fake).await, "error: poor");
+    assert_eq!(fake.sent, [""; 0]);
+    let mut live = Live(poor());
+    let mut driver = start(ExecutionMode::Legacy, None, |cx| two(cx, "send", "send"));
+    let ran = run(&mut driver, &mut live, |_| Err("resumed")).await;
+    assert_eq!(show(ran), "error: poor");
+    assert_eq!(live.0.sent, [""; 0]);
+}
+
+/// The same, for a handler that returns its questions.
+struct Returning(Fake);
+
+impl HandlerErrors for Returning {
+    type Error = &'static str;
+
+    fn misuse(&self) -> Option<&'static str> {
+        self.0.misuse()
+    }
+
+    fn panicked(&self, message: &str) -> &'static str {
+        match message {
+            "in its first line" => "panicked at once",
+            "later" => "panicked later",
+            _ => "panicked",
+        }
+    }
+}
+
+impl Gate<&'static str> for Returning {
+    type Question = ();
+    type Error = &'static str;
+
+    fn admit(&mut self, asked: &&'static str) -> Result<Admit<()>, &'static str> {
+        if *asked == "lack" {
+            self.0.lacking += 1;
+            return Ok(Admit::Lacking);
+        }
+        Ok(Admit::Send(()))
+    }
+
+    fn lacking(&mut self) -> Option<&'static str> {
+        self.0.lacking()
+    }
+
+    fn charge(&mut self, questions: usize) -> Result<(), &'static str> {
+        self.0.charge(questions)
+    }
+
+    fn send(&mut self, asked: &&'static str, (): ()) -> Result<(), &'static str> {
+        self.0.sent.push((*asked).to_owned());
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_low_level_handler_that_panics_or_is_misused_ends_in_an_error() {
+    let mut fake = Returning(Fake::default());
+    let returned = run_low_level(&fake, || Box::pin(async { Ok("done") })).await;
+    assert_eq!(returned, Ok("done"));
+    let ran = run_low_level(&fake, || Box::pin(async { Err::<(), _>("failed") }));
+    assert_eq!(ran.await, Err("failed"));
+    let ran = run_low_level::<(), _>(&fake, || panic!("in its first line"));
+    assert_eq!(ran.await, Err("panicked at once"));
+    let ran = run_low_level(&fake, || {
+        Box::pin(async {
+            tokio::task::yield_now().await;
+            let message = String::from("later");
+            assert!(message.is_empty(), "{message}");
+            Ok(())
+        })
+    });
+    assert_eq!(ran.await, Err("panicked later"));
+    fake.0.misused = true;
+    let returned = run_low_level(&fake, || Box::pin(async { Ok("done") })).await;
+    assert_eq!(returned, Err("misused"));
+}
+
+#[test]
+fn questions_of_a_low_level_handler_are_sent_all_or_none() {
+    let mut fake = Returning(Fake::default());
+    assert_eq!(ask_all(&mut fake, ["one", "lack"]), Err("lacking"));
+    fake.0.is_poor = true;
+    assert_eq!(ask_all(&mut fake, ["one", "two"]), Err("poor"));
+    assert_eq!(fake.0.sent, [""; 0]);
+    assert_eq!(ask_all(&mut fake, ["one"]), Ok(()));
+    assert_eq!(fake.0.sent, ["one"]);
 }
 
 #[tokio::test]

@@ -10,14 +10,14 @@ use sterna_flow::{
 use sterna_protocol::input::{InputRequests, InputRequired, InputResponses};
 use sterna_protocol::json::RawJson;
 use sterna_protocol::result::Outcome;
-use sterna_runner::{Admit, Delivery, Running, run};
+use sterna_runner::{Admit, Delivery, Gate, Running, run};
 use sterna_seal::{OpenError, Part};
 
 use super::gate::Lacking;
 use super::low_level::only;
 use super::now;
 use super::token::{Carried, Kept, Thread, refused};
-use super::{Played, Round, asking};
+use super::{Played, Round, asking, charge};
 use crate::cx::{Cx, Envelope};
 use crate::failure::Failure;
 use crate::handler::Straight;
@@ -225,9 +225,30 @@ struct RoundTripDelivery<'a> {
     lacking: Lacking,
 }
 
-impl Delivery for RoundTripDelivery<'_> {
+impl Gate<OpenQuestion> for RoundTripDelivery<'_> {
     type Question = Box<Envelope>;
     type Error = Failure;
+
+    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Box<Envelope>>, Failure> {
+        let round = self.round;
+        self.lacking.admit(&round.core, &round.request, question)
+    }
+
+    fn lacking(&mut self) -> Option<Failure> {
+        self.lacking.failure()
+    }
+
+    fn charge(&mut self, questions: usize) -> Result<(), Failure> {
+        charge(self.round, questions)
+    }
+
+    fn send(&mut self, open: &OpenQuestion, question: Box<Envelope>) -> Result<(), Failure> {
+        self.requests.insert(open.key.as_str(), question.request);
+        Ok(())
+    }
+}
+
+impl Delivery for RoundTripDelivery<'_> {
     const SENDS_WHILE_RUNNING: bool = false;
 
     fn now(&self) -> UnixMillis {
@@ -251,20 +272,6 @@ impl Delivery for RoundTripDelivery<'_> {
 
     fn report(&self, diagnostic: Diagnostic) {
         self.round.report(&diagnostic);
-    }
-
-    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Box<Envelope>>, Failure> {
-        let round = self.round;
-        self.lacking.admit(&round.core, &round.request, question)
-    }
-
-    fn lacking(&mut self) -> Option<Failure> {
-        self.lacking.failure()
-    }
-
-    fn send(&mut self, open: &OpenQuestion, question: Box<Envelope>) -> Result<(), Failure> {
-        self.requests.insert(open.key.as_str(), question.request);
-        Ok(())
     }
 
     fn withdraw(&mut self, _key: &Key) {}
@@ -292,7 +299,7 @@ async fn suspend<T>(
     let sealing = thread.seal(round, &kept, &parts)?;
     let state = sealing.await?;
     let required = InputRequired::new(requests, Some(state));
-    asking(round, required.expect("there is a state"))
+    Ok(asking(required.expect("there is a state")))
 }
 
 pub(super) fn stopped(round: &Round, error: &Error) -> Failure {

@@ -43,11 +43,32 @@ impl Lacking {
         Ok(match missing(request.capabilities(), &envelope.request) {
             None => Admit::Send(envelope),
             Some(_) if envelope.has_fallback => Admit::FallBack(Bytes::from_static(CANNOT_ASK)),
-            Some(missing) => {
-                add(self.0.get_or_insert_default(), missing);
-                Admit::Lacking
-            }
+            Some(missing) => self.note(missing),
         })
+    }
+
+    /// Checks that the client of `request` may be asked the `question` of a
+    /// low-level handler.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`].
+    pub(crate) fn admit_returned<'q>(
+        &mut self,
+        core: &Core,
+        request: &Request,
+        question: &'q InputRequest,
+    ) -> Result<Admit<&'q InputRequest>, Failure> {
+        check(core, question)?;
+        Ok(match missing(request.capabilities(), question) {
+            None => Admit::Send(question),
+            Some(missing) => self.note(missing),
+        })
+    }
+
+    fn note<Q>(&mut self, missing: ClientCapabilities) -> Admit<Q> {
+        add(self.0.get_or_insert_default(), missing);
+        Admit::Lacking
     }
 
     /// Returns the error that names the capabilities (BASE-S14); `None` if none
@@ -56,22 +77,6 @@ impl Lacking {
         let lacking = self.0.take()?;
         Some(Failure::Capability(Box::new(lacking)))
     }
-}
-
-/// Checks that a client may be asked all `questions` of a low-level handler.
-pub(crate) fn check_all<'a>(
-    core: &Core,
-    client: &ClientCapabilities,
-    questions: impl Iterator<Item = &'a InputRequest>,
-) -> Result<(), Failure> {
-    let mut lacking = Lacking::default();
-    for question in questions {
-        check(core, question)?;
-        if let Some(more) = missing(client, question) {
-            add(lacking.0.get_or_insert_default(), more);
-        }
-    }
-    lacking.failure().map_or(Ok(()), Err)
 }
 
 /// What `client` would have to declare to be asked `question`.
@@ -105,7 +110,7 @@ pub(crate) fn missing(
 ///
 /// It would send the user to a page that anybody on the way could change
 /// (ELICIT-S12). The author must act, so the log says where it was to go.
-pub(crate) fn check(core: &Core, question: &InputRequest) -> Result<(), Failure> {
+fn check(core: &Core, question: &InputRequest) -> Result<(), Failure> {
     let InputRequest::Elicit(request) = question else {
         return Ok(());
     };
@@ -143,7 +148,7 @@ fn is_loopback(host: &str) -> bool {
 }
 
 /// Adds `more` to what is missing.
-pub(crate) fn add(missing: &mut ClientCapabilities, more: ClientCapabilities) {
+fn add(missing: &mut ClientCapabilities, more: ClientCapabilities) {
     missing.elicitation = match (missing.elicitation.take(), more.elicitation) {
         (Some(one), Some(other)) => {
             let mut both = ElicitationCapability::default();

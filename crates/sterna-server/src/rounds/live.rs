@@ -11,11 +11,11 @@ use sterna_flow::{Diagnostic, Key, OpenQuestion, Outcome as Ending, UnixMillis};
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::json::{JsonObject, RawJson};
 use sterna_protocol::result::Outcome;
-use sterna_runner::{Admit, Delivery, Flow, Next, run};
+use sterna_runner::{Admit, Delivery, Flow, Gate, Next, ask_all, run, run_low_level};
 
 use super::flow::stopped;
-use super::gate::{self, Lacking};
-use super::low_level::guarded;
+use super::gate::Lacking;
+use super::low_level::Returned;
 use super::token::Thread;
 use super::{Round, charge, now};
 use crate::call::{Answers, Call};
@@ -41,12 +41,7 @@ pub(super) async fn flow<T: Send + 'static, L: Line>(
 ) -> Result<T, Failure> {
     let thread = Thread::take_up(&mut round).await?;
     let mut driver = super::flow::start_live(&round, &thread, handler)?;
-    let mut delivery = SessionDelivery {
-        round: &round,
-        line,
-        open: BTreeMap::new(),
-        lacking: Lacking::default(),
-    };
+    let mut delivery = SessionDelivery::new(&round, line);
     // A flow that asks while it runs is not suspended.
     let ending = run(&mut driver, &mut delivery, |_| Err(Failure::Internal)).await?;
     match ending {
@@ -65,9 +60,77 @@ struct SessionDelivery<'a, L: Line> {
     lacking: Lacking,
 }
 
-impl<L: Line> Delivery for SessionDelivery<'_, L> {
+impl<'a, L: Line> SessionDelivery<'a, L> {
+    fn new(round: &'a Round, line: &'a L) -> Self {
+        Self {
+            round,
+            line,
+            open: BTreeMap::new(),
+            lacking: Lacking::default(),
+        }
+    }
+
+    fn ask(&mut self, key: &str, question: InputRequest) -> Result<(), Failure> {
+        let asking = self.line.ask(question)?;
+        self.open.insert(key.to_owned(), asking);
+        Ok(())
+    }
+
+    /// Waits for the answers to all questions.
+    async fn answers(&mut self) -> Result<JsonObject, Failure> {
+        let mut answers = JsonObject::new();
+        for (key, asking) in std::mem::take(&mut self.open) {
+            answers.insert(key, asking.await?);
+        }
+        Ok(answers)
+    }
+}
+
+impl<L: Line> Gate<OpenQuestion> for SessionDelivery<'_, L> {
     type Question = Box<Envelope>;
     type Error = Failure;
+
+    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Box<Envelope>>, Failure> {
+        let round = self.round;
+        self.lacking.admit(&round.core, &round.request, question)
+    }
+
+    fn lacking(&mut self) -> Option<Failure> {
+        self.lacking.failure()
+    }
+
+    fn charge(&mut self, questions: usize) -> Result<(), Failure> {
+        charge(self.round, questions)
+    }
+
+    fn send(&mut self, open: &OpenQuestion, question: Box<Envelope>) -> Result<(), Failure> {
+        self.ask(open.key.as_str(), question.request)
+    }
+}
+
+impl<'q, L: Line> Gate<Returned<'q>> for SessionDelivery<'_, L> {
+    type Question = &'q InputRequest;
+    type Error = Failure;
+
+    fn admit(&mut self, asked: &Returned<'q>) -> Result<Admit<&'q InputRequest>, Failure> {
+        let Round { core, request, .. } = self.round;
+        self.lacking.admit_returned(core, request, asked.1)
+    }
+
+    fn lacking(&mut self) -> Option<Failure> {
+        self.lacking.failure()
+    }
+
+    fn charge(&mut self, questions: usize) -> Result<(), Failure> {
+        charge(self.round, questions)
+    }
+
+    fn send(&mut self, asked: &Returned<'q>, question: &'q InputRequest) -> Result<(), Failure> {
+        self.ask(asked.0, question.clone())
+    }
+}
+
+impl<L: Line> Delivery for SessionDelivery<'_, L> {
     const SENDS_WHILE_RUNNING: bool = true;
 
     fn now(&self) -> UnixMillis {
@@ -80,22 +143,6 @@ impl<L: Line> Delivery for SessionDelivery<'_, L> {
 
     fn report(&self, diagnostic: Diagnostic) {
         self.round.report(&diagnostic);
-    }
-
-    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Box<Envelope>>, Failure> {
-        let round = self.round;
-        self.lacking.admit(&round.core, &round.request, question)
-    }
-
-    fn lacking(&mut self) -> Option<Failure> {
-        self.lacking.failure()
-    }
-
-    fn send(&mut self, open: &OpenQuestion, question: Box<Envelope>) -> Result<(), Failure> {
-        charge(self.round, 1)?;
-        let asking = self.line.ask(question.request)?;
-        self.open.insert(open.key.as_str().to_owned(), asking);
-        Ok(())
     }
 
     fn withdraw(&mut self, key: &Key) {
@@ -128,6 +175,7 @@ pub(super) async fn low_level<T: Send + 'static, L: Line>(
 ) -> Result<T, Failure> {
     let mut answers = JsonObject::new();
     let mut state: Option<Arc<str>> = None;
+    let mut delivery = SessionDelivery::new(&round, line);
     for turn in 0..MOST_TURNS {
         let input = Arc::clone(&round.input);
         let call = Call::new(
@@ -137,23 +185,14 @@ pub(super) async fn low_level<T: Send + 'static, L: Line>(
             state,
             turn,
         );
-        let required = match guarded(&round, || handler(call, Answers::new(answers))).await? {
+        let start = || handler(call, Answers::new(answers));
+        let required = match run_low_level(&*round, start).await? {
             Outcome::Complete(result) => return Ok(result),
             Outcome::InputRequired(required) => required,
             Outcome::Extension(none) => match none {},
         };
-        let questions = required.requests().iter().map(|(_, question)| question);
-        gate::check_all(&round.core, round.request.capabilities(), questions)?;
-        charge(&round, required.requests().len())?;
-        // All are out before the first is waited for.
-        let mut asked = Vec::new();
-        for (key, question) in required.requests().iter() {
-            asked.push((key, line.ask(question.clone())?));
-        }
-        answers = JsonObject::new();
-        for (key, asking) in asked {
-            answers.insert(key, asking.await?);
-        }
+        ask_all(&mut delivery, required.requests().iter())?;
+        answers = delivery.answers().await?;
         state = required.state().map(|state| Arc::from(state.as_str()));
     }
     Err(Failure::Rounds)

@@ -1,21 +1,19 @@
 //! A round of a handler that returns its questions itself.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 
-use sterna_protocol::input::{InputRequired, InputResponses};
+use sterna_protocol::input::{InputRequest, InputRequired, InputResponses};
 use sterna_protocol::json::{JsonObject, RawJson};
 use sterna_protocol::result::Outcome;
+use sterna_runner::{Admit, Gate, HandlerErrors, ask_all, run_low_level};
 use sterna_seal::OpenError;
 
+use super::gate::Lacking;
 use super::token::{Carried, Kept, Thread, refused};
-use super::{Played, Round, asking, gate};
+use super::{Played, Round, asking, charge};
 use crate::call::{Answers, Call};
 use crate::failure::Failure;
-use crate::handler::{Boxed, LowLevel};
+use crate::handler::LowLevel;
 use crate::wording;
 
 pub(super) async fn play<T: Send + 'static>(
@@ -32,8 +30,16 @@ pub(super) async fn play<T: Send + 'static>(
         state,
         thread.round,
     );
-    match guarded(&round, || handler(call, Answers::new(answers))).await? {
-        Outcome::InputRequired(required) => ask(&round, &thread, required).await,
+    let start = || handler(call, Answers::new(answers));
+    match run_low_level(&*round, start).await? {
+        Outcome::InputRequired(required) => {
+            let mut gate = RoundTripGate {
+                round: &round,
+                lacking: Lacking::default(),
+            };
+            ask_all(&mut gate, required.requests().iter())?;
+            suspend(&round, &thread, required).await
+        }
         Outcome::Complete(result) => Ok(Outcome::Complete(result)),
         Outcome::Extension(none) => match none {},
     }
@@ -69,18 +75,48 @@ fn read(
     }
 }
 
-async fn ask<T>(
+/// Lets questions through that the response of the round carries.
+struct RoundTripGate<'a> {
+    round: &'a Round,
+    lacking: Lacking,
+}
+
+impl<'q> Gate<Returned<'q>> for RoundTripGate<'_> {
+    type Question = &'q InputRequest;
+    type Error = Failure;
+
+    fn admit(&mut self, asked: &Returned<'q>) -> Result<Admit<&'q InputRequest>, Failure> {
+        let Round { core, request, .. } = self.round;
+        self.lacking.admit_returned(core, request, asked.1)
+    }
+
+    fn lacking(&mut self) -> Option<Failure> {
+        self.lacking.failure()
+    }
+
+    fn charge(&mut self, questions: usize) -> Result<(), Failure> {
+        charge(self.round, questions)
+    }
+
+    fn send(&mut self, _: &Returned<'q>, _: &'q InputRequest) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// Question that a low-level handler has returned, and its key.
+pub(super) type Returned<'q> = (&'q str, &'q InputRequest);
+
+/// Ends the round with the questions and the sealed state of the author.
+async fn suspend<T>(
     round: &Round,
     thread: &Thread,
     required: InputRequired,
 ) -> Result<Played<T>, Failure> {
-    let questions = required.requests().iter().map(|(_, question)| question);
-    gate::check_all(&round.core, round.request.capabilities(), questions)?;
     if thread.round >= round.core.max_rounds {
         return Err(Failure::Rounds);
     }
     let Some(state) = required.state().cloned() else {
-        return asking(round, required);
+        return Ok(asking(required));
     };
     let asked = required.requests().iter();
     let kept = Kept {
@@ -93,7 +129,7 @@ async fn ask<T>(
         },
     };
     let sealed = thread.seal(round, &kept, &Vec::new)?.await?;
-    asking(round, required.with_state(sealed))
+    Ok(asking(required.with_state(sealed)))
 }
 
 /// The answers that were asked for.
@@ -119,29 +155,16 @@ fn all(responses: &InputResponses) -> JsonObject {
     answers.map(|(key, answer)| (key, answer.clone())).collect()
 }
 
-/// Runs a handler; a panic fails its call and nothing else.
-pub(super) async fn guarded<T>(
-    round: &Round,
-    start: impl FnOnce() -> Boxed<T>,
-) -> Result<T, Failure> {
-    let started = catch_unwind(AssertUnwindSafe(start));
-    let mut running: Pin<Box<_>> = started.map_err(|said| panicked(round, &*said))?;
-    std::future::poll_fn(move |cx| {
-        match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(cx))) {
-            Ok(polled) => polled,
-            Err(said) => Poll::Ready(Err(panicked(round, &*said))),
-        }
-    })
-    .await
-}
+impl HandlerErrors for Round {
+    type Error = Failure;
 
-/// The failure of a handler that panicked.
-fn panicked(round: &Round, said: &(dyn Any + Send)) -> Failure {
-    let text = said.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| said.downcast_ref::<&str>().copied());
-    let text = text.unwrap_or("without a text");
-    tracing::error!(target: "sterna::rounds", name = round.shown(), "MR0100: the handler panicked: {text}");
-    round
-        .core
-        .mistaken(format_args!("MR0100: the handler panicked: {text}"))
+    fn misuse(&self) -> Option<Failure> {
+        Self::misuse(self)
+    }
+
+    fn panicked(&self, message: &str) -> Failure {
+        tracing::error!(target: "sterna::rounds", name = self.shown(), "MR0100: the handler panicked: {message}");
+        self.core
+            .mistaken(format_args!("MR0100: the handler panicked: {message}"))
+    }
 }

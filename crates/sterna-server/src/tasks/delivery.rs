@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use sterna_flow::{Diagnostic, Key, OpenQuestion, UnixMillis};
 use sterna_http::Shutdown;
-use sterna_runner::{Admit, Delivery, Flow, Next};
+use sterna_runner::{Admit, Delivery, Flow, Gate, Next};
 use sterna_store::{
     Answer, BoxFuture, Commit, Name, Passivated, Passivation, Question, TaskUpdate,
 };
@@ -244,9 +244,33 @@ impl<'a> TaskDelivery<'a> {
     }
 }
 
-impl Delivery for TaskDelivery<'_> {
+impl Gate<OpenQuestion> for TaskDelivery<'_> {
     type Question = Box<Envelope>;
     type Error = Stop;
+
+    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Box<Envelope>>, Stop> {
+        let admitted = self.lacking.admit(self.core, self.request, question);
+        admitted.map_err(|failure| Self::failure(&failure))
+    }
+
+    fn lacking(&mut self) -> Option<Stop> {
+        let failure = self.lacking.failure()?;
+        Some(Self::failure(&failure))
+    }
+
+    fn send(&mut self, open: &OpenQuestion, question: Box<Envelope>) -> Result<(), Stop> {
+        let key = open.key.as_str();
+        let name = Name::new(key).map_err(|_| Self::failure(&Failure::Internal))?;
+        let request =
+            serde_json::to_vec(&question.request).expect("wire types have string keys only");
+        let fingerprint = *open.fingerprint.as_bytes();
+        let question = Question::new(name, fingerprint, request.into());
+        self.questions.ask(key, question);
+        Ok(())
+    }
+}
+
+impl Delivery for TaskDelivery<'_> {
     const SENDS_WHILE_RUNNING: bool = true;
 
     fn now(&self) -> UnixMillis {
@@ -272,27 +296,6 @@ impl Delivery for TaskDelivery<'_> {
             self.hear(update, flow);
         }
         received
-    }
-
-    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Box<Envelope>>, Stop> {
-        let admitted = self.lacking.admit(self.core, self.request, question);
-        admitted.map_err(|failure| Self::failure(&failure))
-    }
-
-    fn lacking(&mut self) -> Option<Stop> {
-        let failure = self.lacking.failure()?;
-        Some(Self::failure(&failure))
-    }
-
-    fn send(&mut self, open: &OpenQuestion, question: Box<Envelope>) -> Result<(), Stop> {
-        let key = open.key.as_str();
-        let name = Name::new(key).map_err(|_| Self::failure(&Failure::Internal))?;
-        let request =
-            serde_json::to_vec(&question.request).expect("wire types have string keys only");
-        let fingerprint = *open.fingerprint.as_bytes();
-        let question = Question::new(name, fingerprint, request.into());
-        self.questions.ask(key, question);
-        Ok(())
     }
 
     fn withdraw(&mut self, key: &Key) {
