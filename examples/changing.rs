@@ -38,7 +38,7 @@ async fn fire(cx: Cx<'_>, (): ()) -> Result<&'static str, ToolError> {
 async fn main() -> anyhow::Result<()> {
     let service = Server::new("office", env!("CARGO_PKG_VERSION"))
         .tool("hire", "Hires somebody", hire)
-        .changing()
+        .dynamic_lists()
         .log_to_stderr()
         .build()?;
     let listener = TcpListener::bind("127.0.0.1:0")?;

@@ -17,15 +17,15 @@ use crate::around::Around;
 use crate::changes::Changes;
 use crate::failure::Failure;
 use crate::handler::{RequestError, States};
-use crate::legacy::Desk;
 use crate::offer::{Extensions, Offers};
-use crate::server::{Profile, Shown};
+use crate::server::{CachedReplies, Profile};
+use crate::sessions::SessionTable;
 use crate::tasks::{TaskMode, Tasks};
-use crate::telemetry::Numbers;
+use crate::telemetry::McpMetrics;
 
 /// A server as one request sees it: it does not change while that is served.
 /// A server that changes has one of them after the other (see
-/// [`Current`](crate::current::Current)), which share all but what they offer.
+/// [`CurrentCore`](crate::current::CurrentCore)), which share all but what they offer.
 #[derive(Clone)]
 pub(crate) struct Core {
     pub(crate) info: Implementation,
@@ -35,10 +35,10 @@ pub(crate) struct Core {
     pub(crate) offers: Arc<Offers>,
     pub(crate) extensions: Arc<Extensions>,
     /// What is said about the offers.
-    pub(crate) shown: Arc<Shown>,
-    /// Whether sessions of the older revisions are served.
-    pub(crate) legacy: bool,
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) cached: Arc<CachedReplies>,
+    /// `true` if sessions of the older revisions are served.
+    pub(crate) serves_sessions: bool,
+    pub(crate) session_table: Arc<SessionTable>,
     pub(crate) keys: Arc<SharedKeyring>,
     pub(crate) realm: Realm,
     pub(crate) lifetimes: Lifetimes,
@@ -65,7 +65,7 @@ pub(crate) struct Core {
     pub(crate) states: Arc<States>,
     pub(crate) gate: Gate,
     pub(crate) hooks: Arc<[Box<dyn Around>]>,
-    pub(crate) numbers: Arc<Numbers>,
+    pub(crate) metrics: Arc<McpMetrics>,
 }
 
 impl Core {
@@ -129,7 +129,7 @@ impl fmt::Debug for Core {
 pub(crate) struct MistakesShown(AtomicU8);
 
 impl MistakesShown {
-    /// Shown to no client until one is on this machine.
+    /// CachedReplies to no client until one is on this machine.
     pub(crate) fn to_none() -> Self {
         Self(AtomicU8::new(0))
     }

@@ -1,35 +1,35 @@
-//! The server at the moment: the same for ever, or one after the other.
+//! Current configuration of the server, fixed or replaceable at run time.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::core::Core;
 
-/// Where every request gets the server that it is served by. Cheap to clone.
+/// Source of the [`Core`] that a request is served by. Cheap to clone.
 #[derive(Clone)]
-pub(crate) enum Current {
-    Changing(Arc<Changing>),
+pub(crate) enum CurrentCore {
+    Replaceable(Arc<ReplaceableCore>),
     Fixed(Arc<Core>),
 }
 
-impl Current {
-    /// The server as it is now. Who asks once sees one server to the end.
+impl CurrentCore {
+    /// Returns the current core. A request keeps the one it starts with.
     pub(crate) fn core(&self) -> Arc<Core> {
         match self {
-            Self::Changing(changing) => changing.core(),
+            Self::Replaceable(changing) => changing.core(),
             Self::Fixed(core) => Arc::clone(core),
         }
     }
 }
 
-/// A server that changes while it runs.
-pub(crate) struct Changing {
+/// Core that can be replaced while the server runs.
+pub(crate) struct ReplaceableCore {
     /// Written for as long as a pointer takes, so that readers never wait.
     core: RwLock<Arc<Core>>,
-    /// Held by who changes it, one at a time.
+    /// Held while the core is replaced, by one caller at a time.
     turn: Mutex<()>,
 }
 
-impl Changing {
+impl ReplaceableCore {
     pub(crate) fn new(core: Arc<Core>) -> Self {
         Self {
             core: RwLock::new(core),
@@ -41,8 +41,8 @@ impl Changing {
         Arc::clone(&self.core.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts what `next` makes of the server into its place, and then tells
-    /// `after` of both: nobody else changes it in between.
+    /// Replaces the core by the one that `next` makes of it, then calls `after`
+    /// with both. No other replacement happens in between.
     pub(crate) fn replace<E>(
         &self,
         next: impl FnOnce(&Core) -> Result<Core, E>,

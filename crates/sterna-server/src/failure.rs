@@ -170,7 +170,7 @@ impl Failure {
 impl Failure {
     /// The answer within a session of the older revisions, which say most
     /// things in the same way.
-    pub(crate) fn to_legacy_wire(&self) -> ErrorObject {
+    pub(crate) fn to_session_wire(&self) -> ErrorObject {
         match self {
             Self::Capability(missing) => missing_capability(missing, DECLARED_BY_SESSION),
             Self::Unknown(unknown) if matches!(unknown.kind, Kind::Resource) => {

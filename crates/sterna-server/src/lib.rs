@@ -51,15 +51,18 @@ mod around;
 mod changes;
 mod core;
 mod current;
+mod era;
 mod failure;
 mod flow_ids;
-mod legacy;
-mod modern;
+mod lists;
+mod reply;
 mod rounds;
+mod sessions;
 mod sink;
 mod stdio;
 mod tasks;
 mod telemetry;
+mod v2026;
 mod wording;
 
 pub mod flows;
@@ -77,9 +80,10 @@ pub use handler::{
     Handler, IntoPromptResult, IntoResourceResult, IntoToolResult, Json, Params, RequestError,
     State, ToolError,
 };
+pub use http::Mcp;
 pub use offer::{Extension, FromUri, Offer, Prompt, Resource, ResourceTemplate, Tool, Typed, Uri};
 pub use rounds::{SealedState, StateContent};
-pub use server::{BuildError, Mcp, Server, ServerConfig, Service, ShowMistakes, StartError};
+pub use server::{BuildError, Server, ServerConfig, Service, ShowMistakes, StartError};
 pub use tasks::{TaskConfig, TaskMode};
 pub use telemetry::TraceContext;
 

@@ -44,7 +44,7 @@ async fn main() -> Result<()> {
     let server = tasks::offer(server);
     let folder = tempfile::tempdir()?;
     let store = SqliteStore::open(folder.path().join("tasks.db"), Config::default())?;
-    let service = server.store(Arc::new(store)).changing().build()?;
+    let service = server.store(Arc::new(store)).dynamic_lists().build()?;
     let listener = TcpListener::bind(args.listen)?;
     let address = listener.local_addr()?;
     writeln!(std::io::stdout(), "listening on http://{address}/mcp")?;

@@ -45,7 +45,7 @@ pub(crate) fn start_with_tasks() -> String {
             .offer(task(Tool::new("break", "Returns an error", fail)))
             .offer(task(Tool::new("stall", "Never ends", sleep)))
             .tool("touch", "Adds a tool", touch)
-            .changing(),
+            .dynamic_lists(),
     )
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn start_documented() -> String {
 
 /// Starts an instance that knows no earlier revisions.
 pub(crate) fn start_modern() -> String {
-    serve(server().legacy(false))
+    serve(server().without_sessions())
 }
 
 /// Starts an instance whose tools take their time.

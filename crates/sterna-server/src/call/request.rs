@@ -15,9 +15,9 @@ use sterna_protocol::meta::RequestMeta;
 use crate::changes::Changes;
 use crate::core::Core;
 use crate::cx::Posed;
-use crate::legacy::MCP_SESSION_ID;
+use crate::era::MCP_SESSION_ID;
 use crate::rounds::{Reporter, gate};
-use crate::tasks::Wish;
+use crate::tasks::TaskOptions;
 use crate::telemetry::{TraceContext, flow_name};
 
 /// The request that is being served: who sent it and what came with it.
@@ -82,14 +82,14 @@ impl Place {
 /// Whether a call goes on as a task.
 #[derive(Debug, Default)]
 pub(crate) struct Becoming {
-    wish: Option<Wish>,
+    wish: Option<TaskOptions>,
     wanted: AtomicBool,
 }
 
 impl Becoming {
     /// A call that may go on as a task, if its handler wants to and it has a
     /// wish.
-    pub(crate) fn wishing(wish: Option<Wish>) -> Self {
+    pub(crate) fn wishing(wish: Option<TaskOptions>) -> Self {
         Self {
             wish,
             wanted: AtomicBool::new(false),
@@ -210,7 +210,7 @@ impl Request {
     }
 
     /// How the call is a task if it becomes one.
-    pub(crate) fn wish(&self) -> Option<Wish> {
+    pub(crate) fn wish(&self) -> Option<TaskOptions> {
         self.0.becoming.wish
     }
 

@@ -76,8 +76,8 @@ impl Edit {
             return Err(BuildError::of_edit(problems));
         }
         Ok(Core {
-            shown: Arc::new(core.profile.show(&core.info, &offers, &core.extensions)),
-            numbers: Arc::new(core.numbers.of(&offers, &core.extensions)),
+            cached: Arc::new(core.profile.show(&core.info, &offers, &core.extensions)),
+            metrics: Arc::new(core.metrics.of(&offers, &core.extensions)),
             offers: Arc::new(offers),
             ..core.clone()
         })

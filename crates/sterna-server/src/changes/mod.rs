@@ -14,9 +14,9 @@ use sterna_http::Admission;
 use subscribers::{Change, Subscribers};
 
 use crate::core::Core;
-use crate::current::Changing;
-use crate::legacy::Live;
+use crate::current::ReplaceableCore;
 use crate::server::BuildError;
+use crate::sessions::SessionState;
 use crate::sink::MessageSink;
 
 /// Changes what the server offers, and tells those who listen. Cheap to clone,
@@ -28,13 +28,13 @@ use crate::sink::MessageSink;
 /// for it, and every session of the older revisions that listens, on this
 /// instance. Other instances are changed on their own.
 #[derive(Clone, Default)]
-pub struct Changes(Arc<Inner>);
+pub struct Changes(Arc<ChangesInner>);
 
 #[derive(Default)]
-struct Inner {
+struct ChangesInner {
     subscribers: Subscribers,
     /// The server, if it changes; weak, for it owns this.
-    changing: OnceLock<Weak<Changing>>,
+    changing: OnceLock<Weak<ReplaceableCore>>,
 }
 
 impl Changes {
@@ -48,7 +48,7 @@ impl Changes {
     ///
     /// [`BuildError`] lists every mistake that was found, as when the server
     /// was built, and that the server was not built to change: say so with
-    /// [`Server::changing`](crate::Server::changing).
+    /// [`Server::dynamic_lists`](crate::Server::dynamic_lists).
     ///
     /// # Examples
     ///
@@ -59,7 +59,7 @@ impl Changes {
     ///
     /// let service = Server::new("greeter", "1.0.0")
     ///     .tool("hello", "Says hello", hello)
-    ///     .changing()
+    ///     .dynamic_lists()
     ///     .build()?;
     /// let tool = Tool::new("hallo", "Says hello in German", hello);
     /// service.changes().update(Edit::new().without_tool("hello").offer(tool))?;
@@ -67,7 +67,7 @@ impl Changes {
     /// ```
     pub fn update(&self, edit: Edit) -> Result<(), BuildError> {
         let Some(changing) = self.0.changing.get() else {
-            let problem = "it was built without `Server::changing`".to_owned();
+            let problem = "it was built without `Server::dynamic_lists`".to_owned();
             return Err(BuildError::of_edit(vec![problem]));
         };
         // Of a server that is gone nobody sees what it would offer.
@@ -86,10 +86,13 @@ impl Changes {
 
     /// Tells which lists are not what they were.
     fn announce(&self, before: &Core, after: &Core) {
-        let (old, new) = (&before.shown, &after.shown);
+        let (old, new) = (&before.cached, &after.cached);
         // How a tool runs as a task is in the lists of sessions alone.
         if old.lists.tools.differs(&new.lists.tools)
-            || old.legacy_lists.tools.differs(&new.legacy_lists.tools)
+            || old
+                .lists_2025_11_25
+                .tools
+                .differs(&new.lists_2025_11_25.tools)
         {
             self.0.subscribers.tell(Change::Tools);
         }
@@ -104,7 +107,7 @@ impl Changes {
     }
 
     /// Says which server it is that changes.
-    pub(crate) fn of(&self, changing: &Arc<Changing>) {
+    pub(crate) fn of(&self, changing: &Arc<ReplaceableCore>) {
         // Whoever builds a server says so once.
         let _ = self.0.changing.set(Arc::downgrade(changing));
     }
@@ -126,7 +129,7 @@ impl Changes {
     /// guard is dropped.
     pub(crate) fn attend(
         &self,
-        session: Arc<Live>,
+        session: Arc<SessionState>,
         admission: Admission,
         sink: MessageSink,
     ) -> Subscription {

@@ -9,15 +9,15 @@ use sterna_protocol::meta::{NotificationMeta, NotificationParams};
 use sterna_protocol::resource::ResourceUpdatedNotificationParams;
 use sterna_protocol::subscription::SubscriptionFilter;
 
-use crate::legacy::Live;
+use crate::sessions::SessionState;
 use crate::sink::MessageSink;
 
 /// Those who listen on this instance.
 #[derive(Default)]
-pub(super) struct Subscribers(Mutex<Table>);
+pub(super) struct Subscribers(Mutex<SubscriberTable>);
 
 #[derive(Default)]
-struct Table {
+struct SubscriberTable {
     /// The number of the last one.
     last: u64,
     by_number: BTreeMap<u64, Subscriber>,
@@ -33,7 +33,7 @@ struct Subscriber {
 /// Who listens, and to what.
 enum Audience {
     /// A session of the older revisions, which may change its mind.
-    Session(Arc<Live>),
+    Session(Arc<SessionState>),
     /// The stream that a request opened.
     Stream(RequestId, SubscriptionFilter),
 }
@@ -79,7 +79,7 @@ impl Subscribers {
     /// Adds the stream of a session, in place of the one it had; its number.
     pub(super) fn attend(
         &self,
-        session: Arc<Live>,
+        session: Arc<SessionState>,
         admission: Admission,
         sink: MessageSink,
     ) -> u64 {
@@ -111,7 +111,7 @@ impl Subscribers {
         number
     }
 
-    fn lock(&self) -> MutexGuard<'_, Table> {
+    fn lock(&self) -> MutexGuard<'_, SubscriberTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Explainer<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Values {
     Hidden,
-    Shown,
+    CachedReplies,
 }
 
 impl<'a> Explainer<'a> {

@@ -36,7 +36,7 @@ use crate::call::{Request, Written};
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::handler::Way;
-use crate::tasks::Created;
+use crate::tasks::CreatedTask;
 
 /// Returns the time, for tokens and flows.
 pub(crate) fn now() -> UnixMillis {
@@ -153,7 +153,7 @@ impl Round {
 }
 
 /// How a round ended.
-pub(crate) type Played<T> = Outcome<T, Created>;
+pub(crate) type Played<T> = Outcome<T, CreatedTask>;
 
 /// Ends a round with the questions that were sent through its gate.
 fn asking<T>(required: InputRequired) -> Played<T> {

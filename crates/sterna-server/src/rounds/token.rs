@@ -63,7 +63,7 @@ impl Thread {
         let round = &*round;
         let thread = Self::find(round).await?;
         if thread.before.is_some() {
-            round.core.numbers.answered.add(1);
+            round.core.metrics.answered.add(1);
         }
         thread.settle(round)
     }
@@ -204,11 +204,11 @@ impl Thread {
             };
             let state = finish_seal(round, bytes, sealed)?;
             if is_first {
-                core.numbers.started.add(1);
+                core.metrics.started.add(1);
             }
             let bytes = state.as_str().len() as u64;
-            core.numbers.suspended.add(1);
-            core.numbers.state_bytes.add(bytes);
+            core.metrics.suspended.add(1);
+            core.metrics.state_bytes.add(bytes);
             tracing::Span::current().record("sterna.state.bytes", bytes);
             Ok(state)
         })
@@ -264,7 +264,7 @@ fn bind(round: &Round) -> Result<Binding, Failure> {
 pub(super) fn refused(core: &Core, reason: OpenError) -> Failure {
     tracing::Span::current().record("sterna.state.refused", reason.label());
     tracing::info!(target: "sterna::rounds", reason = reason.label(), "a request state was refused");
-    core.numbers.refused(&reason);
+    core.metrics.refused(&reason);
     Failure::State
 }
 
@@ -273,7 +273,7 @@ pub(super) fn note_end(core: &Core, request: &Request, ended: RoundEnd) {
     tracing::Span::current().record("sterna.outcome", ended.as_str());
     let is_over = matches!(ended, RoundEnd::Failed | RoundEnd::Finished);
     if is_over && request.place().is_some_and(|place| place.round > 0) {
-        core.numbers.finished.add(1);
+        core.metrics.finished.add(1);
     }
 }
 

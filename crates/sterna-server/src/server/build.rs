@@ -19,13 +19,14 @@ use super::service::Manner;
 use super::{BuildError, KeySource, Server, Service, ShowMistakes};
 use crate::changes::Changes;
 use crate::core::{Core, MistakesShown};
-use crate::current::{Changing, Current};
-use crate::legacy::Desk;
-use crate::modern::{served_methods, signature};
+use crate::current::{CurrentCore, ReplaceableCore};
 use crate::offer::{Extension, Extensions, Offers};
+use crate::reply::signature;
 use crate::rounds::now;
+use crate::sessions::SessionTable;
 use crate::tasks::{StoreReady, TaskMode, Tasks};
-use crate::telemetry::Numbers;
+use crate::telemetry::McpMetrics;
+use crate::v2026::served_methods;
 
 pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     let Server {
@@ -42,7 +43,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         probes,
         hooks,
         mut http,
-        legacy,
+        serves_sessions,
         changing,
         config,
         logs_to_stderr,
@@ -110,7 +111,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         has_store: store.is_some(),
         sep2322_tasks,
     };
-    http.get_and_delete &= legacy;
+    http.get_and_delete &= serves_sessions;
     let audience = config.audience.as_deref().unwrap_or(&info.name);
     let mut probes = probes;
     let realm = [audience, config.tenant.as_deref().unwrap_or_default()].join("\n");
@@ -133,10 +134,10 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         version: config.flow.version,
         realm: Realm::new(audience, config.tenant.as_deref()),
         signature: signature(&ResultMeta::of(info.clone())),
-        shown: Arc::new(profile.show(&info, &offers, &extensions)),
+        cached: Arc::new(profile.show(&info, &offers, &extensions)),
         profile: Arc::new(profile),
-        legacy: http.get_and_delete,
-        desk: Arc::new(Desk::new()),
+        serves_sessions: http.get_and_delete,
+        session_table: Arc::new(SessionTable::new()),
         keys,
         lifetimes: config.lifetimes,
         reload_keys: config.reload_keys,
@@ -154,7 +155,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         states: Arc::new(states),
         gate,
         hooks: hooks.into(),
-        numbers: Arc::new(Numbers::new(
+        metrics: Arc::new(McpMetrics::new(
             probes.registry(),
             &offers,
             &extensions,
@@ -168,11 +169,11 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     let gate = core.gate.clone();
     let core = Arc::new(core);
     let current = if changing {
-        let changing = Arc::new(Changing::new(Arc::clone(&core)));
+        let changing = Arc::new(ReplaceableCore::new(Arc::clone(&core)));
         core.changes.of(&changing);
-        Current::Changing(changing)
+        CurrentCore::Replaceable(changing)
     } else {
-        Current::Fixed(core)
+        CurrentCore::Fixed(core)
     };
     let manner = Manner {
         has_keys,

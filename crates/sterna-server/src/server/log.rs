@@ -42,7 +42,7 @@ impl<W: Fn(&str) + 'static> Subscriber for Log<W> {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let mut line = Line::default();
+        let mut line = LogLine::default();
         event.record(&mut line);
         let metadata = event.metadata();
         let (level, target) = (metadata.level(), metadata.target());
@@ -57,12 +57,12 @@ impl<W: Fn(&str) + 'static> Subscriber for Log<W> {
 
 /// What an event says.
 #[derive(Default)]
-struct Line {
+struct LogLine {
     message: String,
     fields: String,
 }
 
-impl Line {
+impl LogLine {
     fn put(&mut self, field: &Field, value: fmt::Arguments<'_>) {
         // Writing to a string does not fail.
         let _ = match field.name() {
@@ -72,7 +72,7 @@ impl Line {
     }
 }
 
-impl Visit for Line {
+impl Visit for LogLine {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.put(field, format_args!("{value:?}"));
     }

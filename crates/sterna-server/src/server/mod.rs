@@ -23,8 +23,8 @@ use sterna_store::Store;
 pub(crate) use build::missing_store;
 pub use config::{ServerConfig, ShowMistakes};
 pub use error::{BuildError, StartError};
-pub(crate) use profile::{Profile, Shown};
-pub use service::{Mcp, Service};
+pub(crate) use profile::{CachedReplies, Profile};
+pub use service::Service;
 use sterna_http::auth::{Caller, Gate};
 use sterna_http::{HttpConfig, Probes};
 
@@ -75,7 +75,7 @@ pub struct Server {
     probes: Probes,
     hooks: Vec<Box<dyn Around>>,
     http: HttpConfig,
-    legacy: bool,
+    serves_sessions: bool,
     changing: bool,
     config: ServerConfig,
     logs_to_stderr: bool,
@@ -98,7 +98,7 @@ impl Server {
             probes: Probes::new(),
             hooks: Vec::new(),
             http: HttpConfig::default(),
-            legacy: true,
+            serves_sessions: true,
             changing: false,
             config: ServerConfig::default(),
             logs_to_stderr: false,
@@ -389,11 +389,11 @@ impl Server {
         self
     }
 
-    /// Whether clients of the revisions before 2026-07-28 are served, as they
-    /// are if nothing is said. A server without them answers `initialize` with
-    /// the revisions it speaks.
-    pub fn legacy(mut self, legacy: bool) -> Self {
-        self.legacy = legacy;
+    /// Refuses clients of the revisions before 2026-07-28: `initialize` is
+    /// answered with the revisions that the server speaks. By default these
+    /// clients are served.
+    pub fn without_sessions(mut self) -> Self {
+        self.serves_sessions = false;
         self
     }
 
@@ -402,7 +402,7 @@ impl Server {
     ///
     /// Such a server declares tools, prompts and resources even while it has
     /// none: clients ask what a server has once.
-    pub fn changing(mut self) -> Self {
+    pub fn dynamic_lists(mut self) -> Self {
         self.changing = true;
         self
     }

@@ -1,4 +1,4 @@
-//! What a server says about itself, written once for all who ask.
+//! Replies that are the same for every client, written once.
 
 use bytes::Bytes;
 use sterna_protocol::caching::Caching;
@@ -14,10 +14,10 @@ use sterna_protocol::legacy::{
 use sterna_protocol::meta::ResultMeta;
 use sterna_protocol::version::ProtocolVersion;
 
-use crate::modern::{Lists, discover};
+use crate::lists::{Lists, discover};
 use crate::offer::{Extensions, Offers};
 
-/// What stays true of a server whatever it offers.
+/// Settings that the replies depend on, besides the offers.
 #[derive(Debug)]
 pub(crate) struct Profile {
     pub(super) instructions: Option<String>,
@@ -29,18 +29,18 @@ pub(crate) struct Profile {
     pub(super) sep2322_tasks: bool,
 }
 
-/// What a server says about what it offers.
+/// Replies that are the same for every client.
 #[derive(Debug)]
-pub(crate) struct Shown {
+pub(crate) struct CachedReplies {
     /// The answer to `server/discover`.
     pub(crate) discover: Bytes,
     pub(crate) lists: Lists,
-    /// The answer to `initialize`, but for the revision.
-    pub(crate) hello: InitializeResult,
+    /// Result of `initialize`, without the revision.
+    pub(crate) initialize_result: InitializeResult,
     /// The lists as 2025-11-25 has them.
-    pub(crate) legacy_lists: Lists,
+    pub(crate) lists_2025_11_25: Lists,
     /// The lists as the revisions before have them.
-    pub(crate) older_lists: Lists,
+    pub(crate) lists_2025_06_18: Lists,
 }
 
 impl Profile {
@@ -49,7 +49,7 @@ impl Profile {
         info: &Implementation,
         offers: &Offers,
         extensions: &Extensions,
-    ) -> Shown {
+    ) -> CachedReplies {
         let mut capabilities = declare(offers);
         let mut hello = InitializeResult::new(
             ProtocolVersion::V2025_11_25,
@@ -76,12 +76,12 @@ impl Profile {
         let mut found = DiscoverResult::new(versions, capabilities);
         found.instructions.clone_from(&self.instructions);
         let meta = ResultMeta::of(info.clone());
-        Shown {
+        CachedReplies {
             discover: discover(found, &self.caching, &meta),
             lists: lists(offers, &self.caching, self.page, &meta),
-            hello,
-            legacy_lists: Lists::write_legacy(offers, self.page),
-            older_lists: Lists::write_older(offers, self.page),
+            initialize_result: hello,
+            lists_2025_11_25: Lists::write_legacy(offers, self.page),
+            lists_2025_06_18: Lists::write_older(offers, self.page),
         }
     }
 }

@@ -5,12 +5,10 @@ use std::io::{self, IsTerminal as _};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::Arc;
 
-use ::http::{HeaderMap, Response};
 use bytes::Bytes;
 use sterna_http::auth::Gate;
 use sterna_http::{
-    ConfigError, DrainReport, Endpoint, HttpConfig, HttpServer, Inbound, Operation, Probes,
-    Refusal, ResponseBody, Shutdown, bind, interrupted,
+    ConfigError, DrainReport, HttpConfig, HttpServer, Probes, Shutdown, bind, interrupted,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
@@ -18,17 +16,15 @@ use tokio::sync::mpsc;
 use super::reload::follow;
 use super::{ShowMistakes, StartError, log};
 use crate::changes::Changes;
-use crate::current::Current;
-use crate::http;
-use crate::legacy::{self, Era};
-use crate::modern::{self, Served};
+use crate::current::CurrentCore;
+use crate::http::Mcp;
 use crate::stdio;
 use crate::tasks;
 
 /// A server that has been built and checked. Cheap to clone.
 #[derive(Clone)]
 pub struct Service {
-    current: Current,
+    current: CurrentCore,
     changes: Changes,
     http: HttpServer<Mcp>,
     manner: Manner,
@@ -46,7 +42,7 @@ pub(super) struct Manner {
 
 impl Service {
     pub(super) fn new(
-        current: Current,
+        current: CurrentCore,
         gate: Gate,
         probes: Probes,
         config: HttpConfig,
@@ -298,41 +294,5 @@ impl Service {
 impl fmt::Debug for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.current.core().fmt(f)
-    }
-}
-
-/// MCP endpoint of a [`Service`].
-pub struct Mcp(Current);
-
-impl Endpoint for Mcp {
-    fn refuse(&self, refusal: Refusal) -> Response<ResponseBody> {
-        http::refuse(refusal)
-    }
-
-    fn operation<'a>(&self, headers: &'a HeaderMap) -> Option<Operation<'a>> {
-        Some(http::operation(headers))
-    }
-
-    fn exposed_headers(&self) -> &'static str {
-        http::EXPOSED_HEADERS
-    }
-
-    fn call(&self, inbound: Inbound) -> impl Future<Output = Response<ResponseBody>> + Send {
-        let core = self.0.core();
-        let served = match legacy::era(&inbound) {
-            Era::Modern => modern::answer(core, inbound),
-            Era::Legacy if core.legacy => Served::later(legacy::answer(core, inbound)),
-            Era::Legacy => match legacy::not_spoken(&inbound) {
-                Some(refusal) => Served::Now(refusal),
-                None => modern::answer(core, inbound),
-            },
-        };
-        served.finish()
-    }
-}
-
-impl fmt::Debug for Mcp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.core().fmt(f)
     }
 }

@@ -13,11 +13,11 @@ use sterna_protocol::jsonrpc::RequestId;
 use tokio::sync::mpsc;
 
 use crate::failure::Failure;
-use crate::modern::Answer;
+use crate::reply::Answer;
 use crate::sink::{frame, notification};
 
 /// Message that is being served.
-pub(super) struct Call {
+pub(super) struct LineCall {
     /// Id of a request; `None` for other messages.
     id: Option<RequestId>,
     /// `true` for `subscriptions/listen`.
@@ -26,7 +26,7 @@ pub(super) struct Call {
 
 /// Serves a message, and writes its answer.
 pub(super) async fn run(
-    call: Call,
+    call: LineCall,
     answering: impl Future<Output = Response<ResponseBody>>,
     lines: mpsc::Sender<Bytes>,
 ) {
@@ -43,7 +43,7 @@ pub(super) async fn run(
     }
 }
 
-impl Call {
+impl LineCall {
     pub(super) fn new(id: Option<RequestId>, listens: bool) -> Self {
         Self { id, listens }
     }

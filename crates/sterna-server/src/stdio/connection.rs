@@ -18,14 +18,15 @@ use sterna_protocol::methods::{self, Or};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, Id, JoinSet};
 
-use super::call::{Call, run};
+use super::call::{LineCall, run};
 use crate::core::Core;
-use crate::current::Current;
-use crate::legacy::{self, Initialized, Session, has_version};
-use crate::modern;
+use crate::current::CurrentCore;
+use crate::era::{is_marked_standalone, is_standalone};
+use crate::sessions::{self, Initialized, Session};
+use crate::v2026;
 
 pub(super) struct Connection {
-    current: Current,
+    current: CurrentCore,
     call: Duration,
     memory: Arc<Budget>,
     calls: Arc<Slots>,
@@ -40,7 +41,7 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn new(
-        current: Current,
+        current: CurrentCore,
         config: &HttpConfig,
         shutdown: Shutdown,
         lines: mpsc::Sender<Bytes>,
@@ -81,17 +82,17 @@ impl Connection {
 
     /// Takes a line in as a message of 2026-07-28.
     async fn take_alone(&mut self, line: &[u8]) {
-        match modern::FromClient::decode(line) {
+        match v2026::FromClient::decode(line) {
             Ok(Message::Request(request)) => {
                 let (id, params) = (request.id, request.params);
                 let listens = matches!(
                     *params,
                     Or::First(methods::ClientRequest::SubscriptionsListen(_))
                 );
-                let call = Call::new(Some(id.clone()), listens);
+                let call = LineCall::new(Some(id.clone()), listens);
                 let running = Some(id.clone());
                 let work = |core, inbound| async move {
-                    modern::request(core, inbound, id, params).finish().await
+                    v2026::request(core, inbound, id, params).finish().await
                 };
                 self.start(running, call, line, work).await;
             }
@@ -118,49 +119,51 @@ impl Connection {
         if id.is_none() && method == "notifications/cancelled" {
             return;
         }
-        let stands_alone = legacy::stands_alone(line);
-        if !stands_alone && method == "initialize" {
+        let standalone = is_standalone(line);
+        if !standalone && method == "initialize" {
             return self.initialize(id, line, error).await;
         }
         let is_request = matches!(raw, Ok(Message::Request(_)) | Err(_));
-        if stands_alone || is_request {
+        if standalone || is_request {
             self.start_unreadable(id, line, error).await;
         }
     }
 
     async fn start_unreadable(&mut self, id: Option<RequestId>, line: &[u8], error: DecodeError) {
-        let call = Call::new(id.clone(), false);
+        let call = LineCall::new(id.clone(), false);
         let work =
-            |core, inbound| async move { modern::unreadable(core, inbound, error).finish().await };
+            |core, inbound| async move { v2026::unreadable(core, inbound, error).finish().await };
         self.start(id, call, line, work).await;
     }
 
     /// Opens the session of the connection, which later lines belong to.
     async fn initialize(&mut self, id: Option<RequestId>, line: &[u8], error: DecodeError) {
         let (core, inbound) = (self.current.core(), self.inbound(line));
-        if core.legacy {
-            let Initialized { response, opened } = legacy::initialize(&core, &inbound);
+        if core.serves_sessions {
+            let Initialized { response, opened } = sessions::initialize(&core, &inbound);
             self.session = opened.map(|(session, _)| Arc::new(session));
-            return Call::new(id, false).pass_on(response, &self.lines).await;
+            return LineCall::new(id, false)
+                .pass_on(response, &self.lines)
+                .await;
         }
-        match legacy::not_spoken(&inbound) {
-            Some(refusal) => Call::new(id, false).pass_on(refusal, &self.lines).await,
+        match sessions::reject_initialize(&inbound) {
+            Some(refusal) => LineCall::new(id, false).pass_on(refusal, &self.lines).await,
             None => self.start_unreadable(id, line, error).await,
         }
     }
 
     /// Takes a line in as a message of the session.
     async fn take_in_session(&mut self, line: &[u8], session: Arc<Session>) {
-        match legacy::FromClient::decode(line) {
+        match sessions::FromClient::decode(line) {
             // A client may use both eras on one connection.
-            Ok(Message::Request(request)) if has_version(&request.params) => {
+            Ok(Message::Request(request)) if is_marked_standalone(&request.params) => {
                 self.take_alone(line).await;
             }
             Ok(Message::Request(request)) => {
                 let (id, params) = (request.id, request.params);
-                let call = Call::new(Some(id.clone()), false);
+                let call = LineCall::new(Some(id.clone()), false);
                 let running = Some(id.clone());
-                let work = |core, inbound| legacy::request(core, inbound, session, id, params);
+                let work = |core, inbound| sessions::request(core, inbound, session, id, params);
                 self.start(running, call, line, work).await;
             }
             Ok(Message::Notification(notification)) => match notification.params {
@@ -171,35 +174,38 @@ impl Connection {
                 }
                 ClientNotification::Initialized(_) => {
                     let work = |core, inbound| async move {
-                        legacy::open_stream(&core, &inbound, &session)
+                        sessions::open_stream(&core, &inbound, &session)
                     };
-                    self.start(None, Call::new(None, false), &[], work).await;
+                    self.start(None, LineCall::new(None, false), &[], work)
+                        .await;
                 }
-                other => legacy::notification(&self.current.core(), &session, other),
+                other => sessions::notification(&self.current.core(), &session, other),
             },
             Ok(Message::Result(response)) => {
                 let (id, answer) = (response.id, Ok(response.result.get().to_owned()));
-                let work = |core, inbound| legacy::answered(core, inbound, session, id, answer);
-                self.start(None, Call::new(None, false), line, work).await;
+                let work = |core, inbound| sessions::answered(core, inbound, session, id, answer);
+                self.start(None, LineCall::new(None, false), line, work)
+                    .await;
             }
             Ok(Message::Error(response)) => {
                 let Some(id) = response.id else { return };
                 let answer = Err(response.error);
-                let work = |core, inbound| legacy::answered(core, inbound, session, id, answer);
-                self.start(None, Call::new(None, false), line, work).await;
+                let work = |core, inbound| sessions::answered(core, inbound, session, id, answer);
+                self.start(None, LineCall::new(None, false), line, work)
+                    .await;
             }
-            Err(_) if legacy::stands_alone(line) => self.take_alone(line).await,
+            Err(_) if is_standalone(line) => self.take_alone(line).await,
             Err(error) => {
                 let id = error.request_id().cloned();
-                let work = |core, inbound| legacy::unreadable(core, inbound, session, error);
-                let call = Call::new(id.clone(), false);
+                let work = |core, inbound| sessions::unreadable(core, inbound, session, error);
+                let call = LineCall::new(id.clone(), false);
                 self.start(id, call, line, work).await;
             }
         }
     }
 
     /// Starts work on a message; `id` is that of a request.
-    async fn start<W, F>(&mut self, id: Option<RequestId>, call: Call, line: &[u8], work: W)
+    async fn start<W, F>(&mut self, id: Option<RequestId>, call: LineCall, line: &[u8], work: W)
     where
         W: FnOnce(Arc<Core>, Inbound) -> F,
         F: Future<Output = Response<ResponseBody>> + Send + 'static,
@@ -275,7 +281,7 @@ impl Connection {
     pub(super) async fn drain(mut self, patience: Duration) {
         if let Some(session) = self.session.take() {
             // Nobody will answer what was asked.
-            legacy::hang_up(&self.current.core(), &session);
+            sessions::disconnect(&self.current.core(), &session);
         }
         let drained = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(patience, drained).await.is_err() {

@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::current::Current;
+use crate::current::CurrentCore;
 use connection::Connection;
 pub(crate) use standard::{Input, write_standard};
 use sterna_protocol::lines::LineReader;
@@ -26,7 +26,7 @@ use sterna_protocol::lines::LineReader;
 /// Serves one client until `reader` ends or the server is shut down, then
 /// drains. `write` writes all lines that come, to their end.
 pub(crate) async fn serve<R, W>(
-    current: Current,
+    current: CurrentCore,
     config: &HttpConfig,
     shutdown: Shutdown,
     reader: R,

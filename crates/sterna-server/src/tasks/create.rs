@@ -11,9 +11,9 @@ use sterna_protocol::tasks::CreateTaskResult;
 use sterna_store::{Entry, Error, ErrorKind, FlowId, Name, NewTask, Summary, TaskId};
 
 use super::failing::store_failed;
+use super::task_request::{CreatedTask, TaskDialect, TaskOptions};
 use super::v1::Stored;
-use super::wish::{Created, Dialect, Wish};
-use super::{Tasks, older, random};
+use super::{Tasks, random, tasks_2025_11_25};
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::flow_ids;
@@ -37,20 +37,21 @@ impl Tasks {
         &self,
         core: &Core,
         opening: Opening<'_>,
-        wish: Wish,
-    ) -> Result<Created, Failure> {
+        wish: TaskOptions,
+    ) -> Result<CreatedTask, Failure> {
         let summary = self.open(core, opening).await?;
         let meta = Some(core.result_meta());
         Ok(match wish.dialect {
-            Dialect::Extension => {
+            TaskDialect::Extension => {
                 let mut result = CreateTaskResult::new(self.head(&summary));
                 result.meta = meta;
-                Created::Extension(result)
+                CreatedTask::Extension(result)
             }
-            Dialect::Proposal => {
-                let mut result = legacy::CreateTaskResult::new(older::head(self, &summary));
+            TaskDialect::Proposal => {
+                let mut result =
+                    legacy::CreateTaskResult::new(tasks_2025_11_25::head(self, &summary));
                 result.meta = meta;
-                Created::Proposal(result)
+                CreatedTask::Proposal(result)
             }
         })
     }

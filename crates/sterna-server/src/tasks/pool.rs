@@ -15,10 +15,10 @@ use tokio::time::Instant;
 use super::job::Job;
 use super::{Tasks, jitter, random};
 use crate::core::Core;
-use crate::current::Current;
+use crate::current::CurrentCore;
 
 /// Works on tasks until `shutdown` begins, then lets go of them.
-pub(crate) async fn work(current: Current, shutdown: Shutdown) {
+pub(crate) async fn work(current: CurrentCore, shutdown: Shutdown) {
     let core = current.core();
     let Some(tasks) = core.tasks.clone() else {
         return;
@@ -40,7 +40,7 @@ pub(crate) async fn work(current: Current, shutdown: Shutdown) {
 }
 
 struct Pool {
-    current: Current,
+    current: CurrentCore,
     tasks: Arc<Tasks>,
     shutdown: Shutdown,
     claim: Claim,

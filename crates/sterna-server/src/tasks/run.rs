@@ -16,7 +16,7 @@ use super::job::{Job, failed, json};
 use super::keeper::{Keeper, Lost};
 use crate::call::Request;
 use crate::failure::Failure;
-use crate::modern::finish_tool;
+use crate::reply::finish_tool;
 
 /// How a worker lets go of a task.
 pub(super) enum End {

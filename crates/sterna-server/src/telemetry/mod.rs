@@ -5,11 +5,11 @@
 //! no state and no token is ever in one of them: names come from the server's
 //! own lists, and text of a peer is cut and escaped.
 
-mod numbers;
-mod operation;
+mod metrics;
+mod request_span;
 mod trace;
 
-pub(crate) use numbers::Numbers;
-pub(crate) use operation::{Ended, Operation};
+pub(crate) use metrics::McpMetrics;
+pub(crate) use request_span::{RequestEnd, RequestSpan};
 pub use trace::TraceContext;
 pub(crate) use trace::flow_name;

@@ -28,10 +28,11 @@ async fn hello(_: Cx<'_>, (): ()) -> &'static str {
 
 /// This workspace's own server.
 fn ours(speaks: Speaks) -> Server {
-    let legacy = matches!(speaks, Speaks::Both);
-    Server::new("matrix", "1")
-        .tool("hello", "Says hello", hello)
-        .legacy(legacy)
+    let server = Server::new("matrix", "1").tool("hello", "Says hello", hello);
+    match speaks {
+        Speaks::Both => server,
+        _ => server.without_sessions(),
+    }
 }
 
 /// The response of a 2025-11-25 server to a message, if there is one.

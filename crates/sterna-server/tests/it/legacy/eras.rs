@@ -32,7 +32,7 @@ async fn a_server_of_both_eras_serves_a_modern_client() {
 
 #[tokio::test]
 async fn a_modern_server_serves_a_modern_client() {
-    let client = Client::of(server().legacy(false));
+    let client = Client::of(server().without_sessions());
     let said = client
         .play("name", json!({}), &[json!({"name": ada()})])
         .await;
@@ -43,7 +43,7 @@ async fn a_modern_server_serves_a_modern_client() {
 async fn a_modern_server_tells_an_old_client_what_it_speaks() {
     let mut http = HttpConfig::default();
     http.get_and_delete = false;
-    for server in [server().legacy(false), server().http(http)] {
+    for server in [server().without_sessions(), server().http(http)] {
         let none = Session::none(server);
         let reply = Reply::read(none.initialize("2025-11-25", json!({})).await).await;
         assert_eq!(

@@ -348,7 +348,7 @@ async fn several_calls_of_one_session_run_at_once() {
 
 #[tokio::test]
 async fn get_and_delete_are_not_allowed_without_sessions() {
-    let none = Session::none(server().legacy(false));
+    let none = Session::none(server().without_sessions());
     for method in [Method::GET, Method::DELETE] {
         let response = none.http(method, "*/*", String::new()).await;
         assert_eq!(response.status(), 405);

@@ -29,7 +29,7 @@ async fn session() -> Session {
         .tool("touch", "Changes things", touch)
         .tool("talks", "Talks", talks)
         .resource("test://a", "a", read)
-        .changing();
+        .dynamic_lists();
     Session::of(server).await
 }
 

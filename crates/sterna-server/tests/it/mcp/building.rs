@@ -75,7 +75,7 @@ fn state_that_is_missing_is_named_with_the_handler_that_takes_it() {
             MR0211: the resource template `note://{id}` takes `State<u16>`, and the server has no `u16`: give it one with `Server::state`"#]],
     );
     // A server that changes while it runs is checked, too.
-    let service = server().changing().build().unwrap();
+    let service = server().dynamic_lists().build().unwrap();
     let edit = Edit::new().offer(Tool::new("deploy", "", tool));
     let error = service.changes().update(edit).unwrap_err();
     let text = error.to_string();

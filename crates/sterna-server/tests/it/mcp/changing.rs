@@ -63,7 +63,7 @@ fn turn() -> String {
 fn service() -> Service {
     let server = Server::new("changing", "1")
         .tool("asks", "Asks", asks)
-        .changing();
+        .dynamic_lists();
     mounted(server).build().unwrap()
 }
 
@@ -148,7 +148,7 @@ async fn an_edit_that_is_wrong_changes_nothing_and_says_all_that_is_wrong() {
 fn a_server_that_was_not_built_to_change_does_not() {
     let service = Server::new("fixed", "1").build().unwrap();
     let error: BuildError = service.changes().update(Edit::new()).unwrap_err();
-    expect!["MR0207: the server cannot be changed: it was built without `Server::changing`"]
+    expect!["MR0207: the server cannot be changed: it was built without `Server::dynamic_lists`"]
         .assert_eq(&error.to_string());
 }
 
@@ -160,7 +160,7 @@ fn what_outlives_its_server_changes_nothing() {
 
 #[tokio::test]
 async fn a_server_that_changes_declares_what_may_come() {
-    let server = Server::new("empty", "1").changing();
+    let server = Server::new("empty", "1").dynamic_lists();
     let client = Client::of(server);
     let found = client.send("server/discover", json!({})).await;
     expect![[r#"{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"logging":{}}"#]]
@@ -180,7 +180,7 @@ async fn a_cursor_is_good_for_as_long_as_its_list_is_the_same() {
         .tool("one", "", says)
         .tool("two", "", says)
         .config(config)
-        .changing();
+        .dynamic_lists();
     let service = mounted(server).build().unwrap();
     let changes = service.changes().clone();
     let client = Client::at(service);
@@ -259,7 +259,7 @@ async fn a_call_ends_with_what_it_began_with() {
     }
     let server = Server::new("changing", "1")
         .tool("removes_itself", "Is there once", removes_itself)
-        .changing();
+        .dynamic_lists();
     let client = Client::of(server);
     let done = client.call_tool("removes_itself", json!({})).await;
     assert_eq!(super::show(&done), "done");

@@ -13,7 +13,7 @@ async fn touch(cx: Cx<'_>, (): ()) {
 #[tokio::test]
 async fn every_subscription_is_named_by_its_own_request() {
     let server = Server::new("ids", "1").tool("touch", "Changes the tools", touch);
-    let client = Client::of(server.changing());
+    let client = Client::of(server.dynamic_lists());
     for id in [json!(41), json!("41"), json!("a stream")] {
         let meta = json!({VERSION: "2026-07-28", CAPABILITIES: {}});
         let params = json!({"_meta": meta, "notifications": {"toolsListChanged": true}});

@@ -31,7 +31,7 @@ fn client() -> Client {
             .tool("touch", "Changes everything", touch)
             .tool("talks", "Talks, and changes the tools", talks)
             .resource("test://a", "a", read)
-            .changing(),
+            .dynamic_lists(),
     )
 }
 
@@ -90,7 +90,7 @@ async fn every_list_that_changes_is_announced_to_those_who_asked() {
         .tool("touch", "Changes everything", touch)
         .prompt("hello", "Says hello", says_hello)
         .resource("test://a", "a", read)
-        .changing();
+        .dynamic_lists();
     let client = Client::of(server);
     for (filter, method) in [
         ("toolsListChanged", "notifications/tools/list_changed"),

@@ -62,7 +62,7 @@ fn server() -> (Server, mpsc::UnboundedReceiver<&'static str>) {
         .offer(Tool::new("mirrored", "Has a header", mirrored))
         .tool("touch", "Changes the tools", touch)
         .tool("explode", "Panics", explode)
-        .changing()
+        .dynamic_lists()
         .state(seen);
     (server, events)
 }

@@ -13,7 +13,7 @@ async fn touch(cx: Cx<'_>, (): ()) {
 async fn session(version: &str) -> Client {
     let server: Server = asking::server()
         .tool("touch", "Changes the tools", touch)
-        .changing();
+        .dynamic_lists();
     let mut client = Client::of(server);
     let params = json!({
         "protocolVersion": version,
@@ -140,7 +140,7 @@ async fn a_modern_request_in_between_is_served_as_one() {
 
 #[tokio::test]
 async fn a_modern_server_says_what_it_speaks() {
-    let mut client = Client::of(asking::server().legacy(false));
+    let mut client = Client::of(asking::server().without_sessions());
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}});
     client.old_request(0, "initialize", params).await;
     let refusal = client.hear().await;

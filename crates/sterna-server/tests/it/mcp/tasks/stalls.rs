@@ -9,7 +9,7 @@ use postgres_here::Postgres;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sterna_http::clock::by_wall_clock;
+use sterna_http::clock::with_clock;
 use sterna_server::{Cx, Server, ServerConfig, TaskMode, Tool, ToolError};
 use sterna_store::contract::{Fault, Faulty};
 use sterna_store::{MemoryLimits, MemoryStore, Store, UnixMillis};
@@ -287,7 +287,7 @@ async fn an_answer_comes_before_a_deadline_that_passes_while_the_store_is_slow()
         let wall =
             move || SystemTime::UNIX_EPOCH + Duration::from_secs(1_785_231_000) + begun.elapsed();
         let mut workers = JoinSet::new();
-        workers.spawn(by_wall_clock(wall, async move { working.work().await }));
+        workers.spawn(with_clock(wall, async move { working.work().await }));
         let client = Client::at(service).with_capabilities(capabilities());
         let task = client.begin("patient", json!({"steps": steps})).await;
         let since = Instant::now();

@@ -1,0 +1,68 @@
+//! Suggestions for the value of an argument.
+
+use std::collections::BTreeMap;
+
+use sterna_http::{Admission, catch_panic};
+use sterna_protocol::completion::{
+    CompleteResult, Completion, CompletionArgument, CompletionContext, CompletionReference,
+};
+
+use crate::core::Core;
+use crate::failure::{Failure, Kind};
+use crate::offer::Typed;
+use crate::wording;
+
+/// Suggests how an argument goes on.
+pub(crate) async fn complete(
+    core: &Core,
+    admission: &Admission,
+    reference: CompletionReference,
+    argument: CompletionArgument,
+    context: Option<CompletionContext>,
+) -> Result<CompleteResult, Failure> {
+    // COMP-S6: what a caller may not use is unknown to it.
+    let (name, completers) = match &reference {
+        CompletionReference::Prompt(reference) => {
+            let name = &reference.name;
+            let may = |name: &str| admission.may("prompts/get", Some(name)).is_ok();
+            let Some(prompt) = core.offers.prompts.get(name).filter(|_| may(name)) else {
+                let prompts = core.offers.prompts.names().filter(|name| may(name));
+                return Err(Failure::unknown(Kind::Template, name.clone(), prompts));
+            };
+            let mut arguments = prompt.wire.arguments.iter().flatten();
+            let is_known = arguments.any(|known| known.name == argument.name);
+            (name, is_known.then_some(&prompt.completers))
+        }
+        CompletionReference::ResourceTemplate(reference) => {
+            let name = &reference.uri;
+            let may = |name: &str| admission.may("resources/read", Some(name)).is_ok();
+            let Some(template) = core.offers.templates.get(name).filter(|_| may(name)) else {
+                let templates = core.offers.templates.names().filter(|name| may(name));
+                return Err(Failure::unknown(Kind::Template, name.clone(), templates));
+            };
+            let is_known = template.has_variable(&argument.name);
+            (name, is_known.then_some(&template.completers))
+        }
+        _ => {
+            return Err(Failure::params(
+                "`ref` is neither `ref/prompt` nor `ref/resource`",
+            ));
+        }
+    };
+    // COMP-S4
+    let completers = completers.ok_or_else(|| {
+        let (name, argument) = (wording::name(name), wording::name(&argument.name));
+        Failure::params(format!("{name} has no argument {argument} to complete"))
+    })?;
+    let settled: BTreeMap<String, String> = context
+        .and_then(|context| context.arguments)
+        .unwrap_or_default();
+    let typed = Typed::new(argument.value, settled);
+    let completing = catch_panic(completers.complete(&argument.name, typed));
+    let values = completing.await.map_err(|_| {
+        tracing::error!(target: "sterna::handler", argument = argument.name, "a suggestion panicked");
+        Failure::Internal
+    })?;
+    // COMP-S7: a completion cuts itself off at a hundred values.
+    Ok(CompleteResult::new(Completion::new(values)))
+}

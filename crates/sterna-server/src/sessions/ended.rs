@@ -1,0 +1,190 @@
+//! The end of a session, told to every instance that shares the store.
+//!
+//! A session id is good by itself, on any instance and until it expires. So the
+//! end of a session is recorded in the store, under an id that follows from the
+//! session's, for as long as the session id would be good.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use ring::digest::{Context, SHA256};
+use sterna_http::{Rate, TokenBucket, clock, with_deadline};
+use sterna_store::{BlobId, Error};
+
+use super::session::{Key, Session};
+use crate::core::Core;
+use crate::rounds::now;
+use crate::tasks::{Tasks, store_failed};
+
+/// When the store was last asked about each session, and how many ends may
+/// still be recorded.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    asked: Mutex<Asked>,
+    recording: TokenBucket,
+}
+
+#[derive(Debug, Default)]
+struct Asked {
+    at: HashMap<Key, Instant>,
+    /// In the order in which they were first asked about.
+    order: VecDeque<Key>,
+}
+
+/// Why the end of a session was not recorded.
+pub(super) enum NotRecorded {
+    Store(Error),
+    TooMany,
+}
+
+impl Ends {
+    pub(super) fn new() -> Self {
+        Self {
+            asked: Mutex::default(),
+            recording: TokenBucket::new(Rate::new(1024, Duration::from_millis(100))),
+        }
+    }
+
+    /// Returns `true` if the store is to be asked about a session now. It then counts as
+    /// asked, so that of many requests one asks.
+    fn is_due(&self, key: Key, now: Instant) -> bool {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        match asked.at.get_mut(&key) {
+            Some(at) if now.saturating_duration_since(*at) < FRESH => return false,
+            Some(at) => *at = now,
+            None => {
+                if asked.at.len() >= MOST_ASKED
+                    && let Some(oldest) = asked.order.pop_front()
+                {
+                    asked.at.remove(&oldest);
+                }
+                asked.at.insert(key, now);
+                asked.order.push_back(key);
+            }
+        }
+        true
+    }
+}
+
+/// Records that a session has ended. Without a store there is nothing to do.
+pub(super) async fn record(core: &Core, session: &Session) -> Result<(), NotRecorded> {
+    let Some(tasks) = &core.tasks else {
+        return Ok(());
+    };
+    // A row for each is kept for a day: a client must not write them without limit.
+    if !core.session_table.ends().recording.take(clock::now()) {
+        return Err(NotRecorded::TooMany);
+    }
+    let left = (session.expires_at - now()) + SKEW;
+    let value = Bytes::from_static(ENDED);
+    let posted = tasks
+        .store
+        .post_blob(blob_id(&session.key), value, left)
+        .await;
+    posted.map_err(NotRecorded::Store)
+}
+
+/// Returns `true` if a session was ended, here or at another instance.
+///
+/// The store is asked at most once in [`FRESH`] for each session. If it does
+/// not say, the session goes on: a store that fails must not end all sessions.
+pub(super) async fn has_ended(core: &Core, key: Key) -> bool {
+    if core.session_table.has_ended(&key) {
+        return true;
+    }
+    let Some(tasks) = &core.tasks else {
+        return false;
+    };
+    if !core.session_table.ends().is_due(key, clock::now()) {
+        return false;
+    }
+    let ended = is_recorded(tasks, key).await;
+    if ended {
+        // Whatever runs in it here is stopped, and the store need not be asked again.
+        core.session_table.end(key);
+    }
+    ended
+}
+
+/// Ends when the store says that the session has.
+pub(super) async fn until_recorded(core: Arc<Core>, key: Key) {
+    let Some(tasks) = core.tasks.clone() else {
+        return std::future::pending().await;
+    };
+    loop {
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+        if is_recorded(&tasks, key).await {
+            return core.session_table.end(key);
+        }
+    }
+}
+
+async fn is_recorded(tasks: &Tasks, key: Key) -> bool {
+    let reading = tasks.store.blob(blob_id(&key));
+    match with_deadline(clock::now() + PATIENCE, reading).await {
+        Ok(Ok(found)) => found.is_some_and(|value| value == ENDED),
+        Ok(Err(error)) => {
+            store_failed(&error);
+            false
+        }
+        Err(_) => {
+            tracing::warn!(target: "sterna::sessions", "MR0153: the store does not say whether a session has ended");
+            false
+        }
+    }
+}
+
+/// Where the end of a session is recorded.
+fn blob_id(key: &Key) -> BlobId {
+    let mut context = Context::new(&SHA256);
+    context.update(b"the end of a session\n");
+    context.update(key);
+    let mut id = [0; 16];
+    id.copy_from_slice(&context.finish().as_ref()[..16]);
+    BlobId::from_bytes(id)
+}
+
+/// Other builds read it.
+const ENDED: &[u8] = b"1";
+
+/// Time for which an instance goes on with a session that was ended elsewhere.
+const FRESH: Duration = Duration::from_secs(5);
+
+/// Time between two looks of an open stream: an end is noticed within it.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(60);
+
+/// Time that a request waits for the store.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// By how much the clocks of two instances may differ.
+const SKEW: Duration = Duration::from_secs(60);
+
+/// Sessions whose last look is remembered, in a few megabytes.
+const MOST_ASKED: usize = 65_536;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_store_is_asked_once_in_a_while_and_memory_is_bounded() {
+        let ends = Ends::new();
+        let key = |number: usize| u128::try_from(number).unwrap().to_be_bytes();
+        let start = clock::now();
+        assert!(ends.is_due(key(0), start));
+        assert!(!ends.is_due(key(0), start + FRESH - Duration::from_millis(1)));
+        assert!(ends.is_due(key(0), start + FRESH));
+        assert!(!ends.is_due(key(0), start + FRESH));
+        for number in 1..=MOST_ASKED {
+            assert!(ends.is_due(key(number), start));
+        }
+        let asked = ends.asked.lock().unwrap();
+        assert_eq!(
+            (asked.at.len(), asked.order.len()),
+            (MOST_ASKED, MOST_ASKED)
+        );
+        assert!(!asked.at.contains_key(&key(0)));
+    }
+}

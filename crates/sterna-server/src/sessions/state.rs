@@ -1,0 +1,184 @@
+//! What one instance remembers of one session.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sterna_http::{Budget, Part, Reservation};
+use sterna_protocol::jsonrpc::{ErrorObject, RequestId};
+use sterna_protocol::logging::LoggingLevel;
+use tokio::sync::oneshot;
+
+use crate::failure::Failure;
+use crate::sink::MessageSink;
+
+/// The part of a session that is alive here: its running calls, its open
+/// questions, and what it wants to hear.
+#[derive(Debug, Default)]
+pub(crate) struct SessionState(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    level: Option<LoggingLevel>,
+    watched: BTreeSet<String>,
+    /// The charge of what is watched; `None` while nothing is.
+    room: Option<Reservation>,
+    /// What stops a running call when it is dropped.
+    calls: HashMap<RequestId, oneshot::Sender<()>>,
+    questions: HashMap<u64, oneshot::Sender<ClientAnswer>>,
+    asked: u64,
+    /// Nobody will answer any more.
+    disconnected: bool,
+    stream: Option<MessageSink>,
+}
+
+/// What a client sent back: the text of a result, or its refusal.
+pub(super) type ClientAnswer = Result<String, ErrorObject>;
+
+impl SessionState {
+    pub(super) fn level(&self) -> Option<LoggingLevel> {
+        self.lock().level.clone()
+    }
+
+    pub(super) fn set_level(&self, level: LoggingLevel) {
+        self.lock().level = Some(level);
+    }
+
+    /// Adds a resource to those that are watched.
+    pub(super) fn watch(&self, uri: &str, memory: &Arc<Budget>) -> Result<(), NotWatched> {
+        let mut state = self.lock();
+        if state.watched.contains(uri) {
+            return Ok(());
+        }
+        if state.watched.len() >= memory.limits().subscriptions {
+            return Err(NotWatched::TooMany);
+        }
+        let grown = match &mut state.room {
+            Some(room) => room.grow(size(uri)),
+            none => {
+                *none = memory.take(Part::Subscriptions, size(uri));
+                none.as_ref().map(|_| ())
+            }
+        };
+        grown.ok_or(NotWatched::NoMemory)?;
+        state.watched.insert(uri.to_owned());
+        Ok(())
+    }
+
+    pub(super) fn unwatch(&self, uri: &str) {
+        let mut state = self.lock();
+        if state.watched.remove(uri)
+            && let Some(room) = &mut state.room
+        {
+            room.shrink(size(uri));
+        }
+    }
+
+    pub(crate) fn watches(&self, uri: &str) -> bool {
+        self.lock().watched.contains(uri)
+    }
+
+    /// Speaks to the client on `stream`, and on the one before no more: a
+    /// message goes out once.
+    pub(crate) fn listen(&self, stream: MessageSink) {
+        let before = self.lock().stream.replace(stream);
+        if let Some(before) = before {
+            before.finish();
+        }
+    }
+
+    /// Notes that the request `id` is running. The receiver ends when it is to
+    /// stop.
+    pub(super) fn begin(&self, id: RequestId) -> oneshot::Receiver<()> {
+        let (stop, stopped) = oneshot::channel();
+        let mut state = self.lock();
+        // Calls that have ended leave their end of the channel behind.
+        state.calls.retain(|_, stop| !stop.is_closed());
+        state.calls.insert(id, stop);
+        stopped
+    }
+
+    /// Stops the request `id`; one that is not running is ignored.
+    pub(super) fn cancel(&self, id: &RequestId) {
+        self.lock().calls.remove(id);
+    }
+
+    /// Opens a question: its number, and where its answer will be.
+    pub(super) fn open(&self) -> Result<(u64, oneshot::Receiver<ClientAnswer>), Failure> {
+        let (answer, answered) = oneshot::channel();
+        let mut state = self.lock();
+        if state.disconnected {
+            return Err(GONE);
+        }
+        if state.questions.len() >= MOST_QUESTIONS {
+            return Err(Failure::Crowded);
+        }
+        state.asked += 1;
+        let number = state.asked;
+        state.questions.insert(number, answer);
+        Ok((number, answered))
+    }
+
+    /// Takes the question `number` back.
+    pub(super) fn withdraw(&self, number: u64) {
+        self.lock().questions.remove(&number);
+    }
+
+    /// Brings an answer to who asked. A wrong, late or second one is ignored.
+    pub(super) fn answer(&self, number: u64, answer: ClientAnswer) {
+        let asker = self.lock().questions.remove(&number);
+        if let Some(asker) = asker {
+            // Whoever asked may be gone in this very moment.
+            let _ = asker.send(answer);
+        }
+    }
+
+    /// Closes what was asked and asks no more: nobody is there to answer.
+    pub(super) fn disconnect(&self) {
+        let mut state = self.lock();
+        state.disconnected = true;
+        state.questions.clear();
+    }
+
+    /// Whether nobody will answer any more.
+    pub(super) fn is_disconnected(&self) -> bool {
+        self.lock().disconnected
+    }
+
+    /// Stops everything.
+    pub(super) fn end(&self) {
+        let state = std::mem::take(&mut *self.lock());
+        if let Some(stream) = &state.stream {
+            stream.finish();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends when `stopped` says so, and not before.
+pub(super) async fn stop(stopped: oneshot::Receiver<()>) {
+    // The sender is only ever dropped.
+    let _ = stopped.await;
+}
+
+/// Why a question has no answer that nobody can give.
+pub(super) const GONE: Failure = Failure::Unanswered("The client is gone.");
+
+/// Questions that one session may have open: no person answers more at once.
+const MOST_QUESTIONS: usize = 32;
+
+/// Why a resource is not watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NotWatched {
+    /// All sessions together watch too much.
+    NoMemory,
+    /// This session watches too many.
+    TooMany,
+}
+
+/// What a watched resource takes, about.
+fn size(uri: &str) -> usize {
+    uri.len() + 64
+}

@@ -1,0 +1,233 @@
+//! The three requests that may take several rounds (MRTR-S1).
+
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
+
+use serde::Serialize;
+use sterna_http::{Inbound, reply};
+use sterna_protocol::caching::CacheScope;
+use sterna_protocol::input::{InputResponses, RequestState};
+use sterna_protocol::jsonrpc::RequestId;
+use sterna_protocol::meta::RequestMeta;
+use sterna_protocol::prompt::GetPromptRequestParams;
+use sterna_protocol::resource::{ReadResourceRequestParams, ReadResourceResult};
+use sterna_protocol::tool::{CallToolRequestParams, CallToolResult};
+
+use super::outcome::{reject, serve};
+use crate::call::{Becoming, Facts, Headers, Request};
+use crate::core::Core;
+use crate::cx::Posed;
+use crate::failure::Failure;
+use crate::offer::ToolEntry;
+use crate::reply::{Answer, CallResult, Reply, check_output};
+use crate::rounds::{Reporter, Round, Wanted};
+use crate::sink::MessageSink;
+use crate::tasks::{self, Opening, TaskOptions};
+use crate::telemetry::RequestSpan;
+
+pub(super) fn tool(
+    core: Arc<Core>,
+    inbound: Inbound,
+    id: RequestId,
+    params: CallToolRequestParams,
+    entry: Option<Arc<ToolEntry>>,
+) -> Reply {
+    let admission = &inbound.admission;
+    let wanted = match Wanted::tool(
+        &core,
+        admission,
+        entry.as_deref(),
+        params.name,
+        params.arguments,
+    ) {
+        Ok(wanted) => wanted,
+        Err(failure) => {
+            let answer =
+                reject::<CallToolResult>(&core, &inbound.admission, id, &params.meta, failure);
+            return Reply::Ready(answer.plain(inbound.accepts));
+        }
+    };
+    let plan = entry
+        .as_ref()
+        .map_or_else(Default::default, |entry| entry.task);
+    let capabilities = &params.meta.client_capabilities;
+    let wish = match tasks::requested_task(&core, plan.mode, capabilities, &params.extra) {
+        Ok(wish) => wish,
+        Err(failure) => {
+            let answer =
+                reject::<CallToolResult>(&core, &inbound.admission, id, &params.meta, failure);
+            return Reply::Ready(answer.plain(inbound.accepts));
+        }
+    };
+    if let Some(wish) = wish
+        && params.request_state.is_none()
+        && !plan.asks_first
+        && let Some(tasks) = core.tasks.clone()
+    {
+        let tool = Some(wanted.target.name.as_str());
+        let version = &params.meta.protocol_version;
+        let mut operation =
+            RequestSpan::begin(&core, &inbound.admission, "tools/call", tool, &id, version);
+        return Reply::pending(async move {
+            let opening = Opening {
+                caller: inbound.admission.caller(),
+                meta: params.meta,
+                tool: &wanted.target.name,
+                arguments: wanted.input,
+                ttl: wish.ttl,
+                begun: None,
+            };
+            let answer = match tasks.create(&core, opening, wish).await {
+                Ok(created) => Answer::done(id, &created),
+                Err(failure) => Answer::failed(Some(&id), &failure),
+            };
+            operation.end(answer.ended());
+            answer.plain(inbound.accepts)
+        });
+    }
+    let sent = Sent {
+        meta: params.meta,
+        responses: params.input_responses,
+        state: params.request_state,
+        wish,
+    };
+    let finish = move |core: &Core, result: &mut CallToolResult| match &entry {
+        Some(tool) => check_output(core, tool, result),
+        None => Ok(()),
+    };
+    run(core, inbound, id, Ok(wanted), sent, finish)
+}
+
+pub(super) fn prompt(
+    core: Arc<Core>,
+    inbound: Inbound,
+    id: RequestId,
+    params: GetPromptRequestParams,
+) -> Reply {
+    let wanted = Wanted::prompt(&core, &inbound.admission, params.name, params.arguments);
+    let sent = Sent {
+        meta: params.meta,
+        responses: params.input_responses,
+        state: params.request_state,
+        wish: None,
+    };
+    run(core, inbound, id, wanted, sent, |_, _| Ok(()))
+}
+
+pub(super) fn resource(
+    core: Arc<Core>,
+    inbound: Inbound,
+    id: RequestId,
+    params: ReadResourceRequestParams,
+) -> Reply {
+    let uri = params.uri.clone();
+    let wanted = Wanted::resource(&core, &inbound.admission, params.uri);
+    let sent = Sent {
+        meta: params.meta,
+        responses: params.input_responses,
+        state: params.request_state,
+        wish: None,
+    };
+    run(core, inbound, id, wanted, sent, move |core, result| {
+        finish_resource(core, &uri, result);
+        Ok(())
+    })
+}
+
+/// What came with a request besides what it is about.
+struct Sent {
+    meta: RequestMeta,
+    responses: Option<InputResponses>,
+    state: Option<RequestState>,
+    wish: Option<TaskOptions>,
+}
+
+/// Plays the round and gives its outcome the shape it needs: a document, or an
+/// event stream once the handler has something to say.
+fn run<T: CallResult + Serialize + Send + 'static>(
+    core: Arc<Core>,
+    inbound: Inbound,
+    id: RequestId,
+    wanted: Result<Wanted<T>, Failure>,
+    sent: Sent,
+    finish: impl FnOnce(&Core, &mut T) -> Result<(), Failure> + Send + 'static,
+) -> Reply {
+    let wanted = match wanted {
+        Ok(wanted) => wanted,
+        Err(failure) => {
+            let answer = reject::<T>(&core, &inbound.admission, id, &sent.meta, failure);
+            return Reply::Ready(answer.plain(inbound.accepts));
+        }
+    };
+    let target = &wanted.target;
+    let version = &sent.meta.protocol_version;
+    let (admission, name) = (&inbound.admission, Some(target.name.as_str()));
+    let mut operation = RequestSpan::begin(&core, admission, target.method, name, &id, version);
+    // Most clients want to hear nothing before the answer, and need no queue for it.
+    let hears = inbound.accepts.events() && Reporter::is_wanted(&sent.meta);
+    let (outbox, inbox) = hears.then(|| inbound.outbox()).unzip();
+    let (patience, transport) = (inbound.patience, inbound.transport);
+    let Inbound {
+        head,
+        admission,
+        accepts,
+        deadline,
+        shutdown,
+        ..
+    } = inbound;
+    let reporter =
+        outbox.and_then(|outbox| Reporter::new(&sent.meta, MessageSink::new(outbox, transport)));
+    let traceparent = sent.meta.traceparent.clone();
+    let request = Request::new(Facts {
+        core: Arc::clone(&core),
+        meta: sent.meta,
+        admission,
+        extensions: head.extensions,
+        headers: Headers::Own(head.headers),
+        reporter: reporter.map(Arc::new),
+        mistake: OnceLock::new(),
+        place: OnceLock::new(),
+        becoming: Becoming::wishing(sent.wish),
+        posed: Posed::default(),
+    });
+    let round = Box::new(Round {
+        core: Arc::clone(&core),
+        request,
+        target: wanted.target,
+        input: Arc::new(wanted.input),
+        responses: sent.responses,
+        state: sent.state,
+        traceparent,
+        shutdown,
+        entered: None,
+    });
+    let call = Box::pin(async move {
+        // Pinned first: whoever wraps it then moves a pointer and not the call.
+        let serving = pin!(async {
+            let answer = serve(round, &wanted.way, deadline, id, finish).await;
+            let ended = answer.ended();
+            (answer, Some(ended))
+        });
+        operation.instrument(serving).await
+    });
+    if !accepts.events() {
+        return Reply::pending(async move { call.await.plain(accepts) });
+    }
+    Reply::pending(reply::respond_or_stream(
+        call,
+        inbox,
+        patience,
+        move |answer| answer.plain(accepts),
+        move |answer| answer.last_of(transport),
+    ))
+}
+
+fn finish_resource(core: &Core, uri: &str, result: &mut ReadResourceResult) {
+    // CACHE-S4: whatever the author says of what not everybody may read.
+    if core.gate.guards("resources/read", uri) {
+        result.cache_scope = Some(CacheScope::Private);
+    }
+    // CACHE-S1: what says nothing is stale on arrival and nobody else's.
+    result.ttl_ms.get_or_insert_default();
+    result.cache_scope.get_or_insert(CacheScope::Private);
+}

@@ -1,0 +1,171 @@
+//! Runs a round and writes its answer.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use serde::Serialize;
+use sterna_http::{Admission, DeadlinePassed, with_deadline};
+use sterna_protocol::jsonrpc::RequestId;
+use sterna_protocol::meta::{RequestMeta, ResultMeta};
+use sterna_protocol::result::{Complete, Outcome};
+use sterna_protocol::tool::CallToolResult;
+
+use crate::core::Core;
+use crate::failure::Failure;
+use crate::handler::Way;
+use crate::reply::{Answer, CallResult, sign};
+use crate::rounds::{Played, Retry, Round};
+use crate::telemetry::RequestSpan;
+
+/// Plays the round to its answer.
+///
+/// `finish` makes its result ready for the client.
+pub(super) async fn serve<T: CallResult + Serialize + Send + 'static>(
+    round: Box<Round>,
+    way: &Way<T>,
+    deadline: Instant,
+    id: RequestId,
+    finish: impl FnOnce(&Core, &mut T) -> Result<(), Failure> + Send,
+) -> Answer {
+    if round.is_remembered() {
+        // Boxed: few rounds are, and it would make all others as large.
+        return Box::pin(serve_once(round, way, deadline, id, finish)).await;
+    }
+    let core = Arc::clone(&round.core);
+    let playing = pin!(round.play(way));
+    let played = with_deadline(deadline, playing).await;
+    match finished(&core, played, finish) {
+        Ok(Outcome::Complete(result)) => {
+            let has_failed = result.is_failed_tool();
+            let answer = signed(&core, id, Complete(result), |Complete(result)| {
+                result.meta()
+            });
+            if has_failed {
+                answer.of_failed_tool()
+            } else {
+                answer
+            }
+        }
+        Ok(Outcome::InputRequired(required)) => Answer::asking(&core, id, required),
+        Ok(Outcome::Extension(created)) => Answer::done(id, &created),
+        Err(failure) => failed(&core, id, failure),
+    }
+}
+
+/// Plays a round that is entered in the ledger, or finds the answer that it
+/// had before.
+async fn serve_once<T: CallResult + Serialize + Send + 'static>(
+    mut round: Box<Round>,
+    way: &Way<T>,
+    deadline: Instant,
+    id: RequestId,
+    finish: impl FnOnce(&Core, &mut T) -> Result<(), Failure> + Send,
+) -> Answer {
+    let core = Arc::clone(&round.core);
+    let entering = with_deadline(deadline, round.enter(way)).await;
+    let ticket = match entering.unwrap_or(Err(Failure::TimedOut)) {
+        Ok(Retry::Play(ticket)) => ticket,
+        Ok(Retry::Again(response)) => return Answer::cached(&id, &[&response]),
+        Err(failure) => return Answer::failed(Some(&id), &failure),
+    };
+    let played = ticket.keep(with_deadline(deadline, round.play(way))).await;
+    let left = match written(&core, finished(&core, played, finish)) {
+        Ok(response) => ticket.leave(response).await,
+        Err(failure) => {
+            ticket.release().await;
+            Err(failure)
+        }
+    };
+    match left {
+        Ok(response) => Answer::cached(&id, &[&response]),
+        Err(failure) => Answer::failed(Some(&id), &failure),
+    }
+}
+
+/// What a round came to, once it is ready for the client.
+fn finished<T>(
+    core: &Core,
+    played: Result<Result<Played<T>, Failure>, DeadlinePassed>,
+    finish: impl FnOnce(&Core, &mut T) -> Result<(), Failure>,
+) -> Result<Played<T>, Failure> {
+    let mut outcome = played.unwrap_or(Err(Failure::TimedOut))?;
+    if let Outcome::Complete(result) = &mut outcome {
+        finish(core, result)?;
+    }
+    Ok(outcome)
+}
+
+/// The answer with a result that says who the server is.
+fn signed<T: Serialize>(
+    core: &Core,
+    id: RequestId,
+    mut result: T,
+    meta: fn(&mut T) -> &mut Option<ResultMeta>,
+) -> Answer {
+    let slot = meta(&mut result);
+    if slot.is_none() {
+        return Answer::signed(core, id, &result);
+    }
+    sign(core, slot);
+    Answer::done(id, &result)
+}
+
+/// Answers a call that fails before it begins, and has it seen.
+pub(super) fn reject<T: CallResult>(
+    core: &Arc<Core>,
+    admission: &Admission,
+    id: RequestId,
+    meta: &RequestMeta,
+    failure: Failure,
+) -> Answer {
+    let mut operation = RequestSpan::begin(
+        core,
+        admission,
+        T::METHOD,
+        None,
+        &id,
+        &meta.protocol_version,
+    );
+    let answer = failed(core, id, failure);
+    operation.end(answer.ended());
+    answer
+}
+
+/// The result of a round as it is remembered.
+fn written<T: CallResult + Serialize>(
+    core: &Core,
+    outcome: Result<Played<T>, Failure>,
+) -> Result<Bytes, Failure> {
+    let written = match outcome {
+        Ok(mut outcome) => {
+            match &mut outcome {
+                Outcome::Complete(result) => sign(core, result.meta()),
+                Outcome::InputRequired(required) => sign(core, &mut required.meta),
+                Outcome::Extension(_) => {}
+            }
+            serde_json::to_vec(&outcome)
+        }
+        Err(Failure::Tool(text)) => {
+            let mut result = CallToolResult::error(text);
+            sign(core, &mut result.meta);
+            serde_json::to_vec(&Complete(result))
+        }
+        Err(failure) => return Err(failure),
+    };
+    written.map(Bytes::from).map_err(|error| {
+        tracing::error!(target: "sterna::server", %error, "a result has no JSON form");
+        Failure::Internal
+    })
+}
+
+fn failed(core: &Core, id: RequestId, failure: Failure) -> Answer {
+    match failure {
+        Failure::Tool(text) => {
+            let result = CallToolResult::error(text);
+            Answer::signed(core, id, &Complete(result)).of_failed_tool()
+        }
+        failure => Answer::failed(Some(&id), &failure),
+    }
+}
