@@ -11,10 +11,17 @@
 //! A handler that returns its questions is no flow. [`run_low_level`] runs one
 //! turn of it, and [`ask_all`] sends its questions through the same [`Gate`].
 //!
+//! [`tasks`] are the workers of flows whose journal is in a store, [`effects`]
+//! the effects and large results of any flow in a store.
+//!
 //! The crate knows neither MCP nor HTTP.
 
 mod delivery;
+pub mod effects;
+mod random;
 mod run;
+pub mod tasks;
 
 pub use delivery::{Admit, Delivery, Flow, Gate, HandlerErrors, Next};
+pub use random::{jitter, random_bytes};
 pub use run::{Running, ask_all, run, run_low_level};

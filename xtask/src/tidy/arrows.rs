@@ -19,7 +19,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sterna-store", &["sterna-types"]),
     ("sterna-http", &["sterna-types"]),
     ("sterna-form", &["sterna-protocol"]),
-    ("sterna-runner", &["sterna-flow"]),
+    (
+        "sterna-runner",
+        &["sterna-flow", "sterna-seal", "sterna-store"],
+    ),
     ("postgres-here", &[]),
     ("sterna-store-sqlite", &["sterna-store"]),
     ("sterna-store-postgres", &["sterna-store"]),

@@ -13,6 +13,7 @@ use ring::digest::{Context, SHA256};
 use sterna_http::auth::Caller;
 use sterna_http::{Admission, clock};
 use sterna_protocol::jsonrpc::{ErrorObject, RequestId};
+use sterna_runner::jitter;
 use sterna_seal::{Flow, FlowId, Lifetimes, SealRequest, Target, ThreadEntropy};
 use sterna_store::{Backoff, BlobId, Error, ErrorKind, Wakeup, Wakeups};
 
@@ -20,7 +21,7 @@ use super::session::{Key, Session, bind};
 use super::state::ClientAnswer;
 use crate::core::Core;
 use crate::rounds::now;
-use crate::tasks::{Tasks, jitter, store_failed};
+use crate::tasks::{Tasks, store_failed};
 
 /// What one request needs so that its questions can be answered elsewhere.
 pub(super) struct AnswerRelay {

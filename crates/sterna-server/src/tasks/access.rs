@@ -47,7 +47,7 @@ impl Tasks {
     /// Hears when this instance has changed any task. Others change them too,
     /// so that whoever waits looks now and then as well.
     pub(crate) fn changes(&self) -> Receiver<u64> {
-        self.changed.subscribe()
+        self.queue.changes()
     }
 
     /// Waits until a task may look different from how it did at `looked_at`:
@@ -64,8 +64,8 @@ impl Tasks {
 
     /// Wakes workers and watchers.
     fn stir(&self) {
-        self.fresh.notify_one();
-        self.touched();
+        self.queue.notify_workers();
+        self.queue.notify_changed();
     }
 }
 

@@ -1,4 +1,4 @@
-//! From a call to a task.
+//! Creates the task of a call.
 
 use std::time::Duration;
 
@@ -8,12 +8,13 @@ use sterna_http::auth::Caller;
 use sterna_protocol::legacy;
 use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::tasks::CreateTaskResult;
+use sterna_runner::random_bytes;
+use sterna_runner::tasks::stored_entry;
 use sterna_store::{Entry, Error, ErrorKind, FlowId, Name, NewTask, Summary, TaskId};
 
-use super::failing::store_failed;
 use super::task_request::{CreatedTask, TaskDialect, TaskOptions};
 use super::v1::Stored;
-use super::{Tasks, random, tasks_2025_11_25};
+use super::{Tasks, store_failed, tasks_2025_11_25};
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::flow_ids;
@@ -63,7 +64,7 @@ impl Tasks {
             Failure::Internal
         };
         // TASK-S25
-        let id = TaskId::from_bytes(random().map_err(no_bytes)?);
+        let id = TaskId::from_bytes(random_bytes().map_err(no_bytes)?);
         let (flow, journal) = match opening.begun {
             Some((flow, journal)) => (flow, entries(journal)?),
             None => (flow_ids::mint_for_task().map_err(no_bytes)?, Vec::new()),
@@ -88,7 +89,7 @@ impl Tasks {
         task.quota = self.config.per_owner;
         let created = self.store.create(task).await;
         let summary = created.map_err(|error| self.not_created(&error))?;
-        self.fresh.notify_one();
+        self.queue.notify_workers();
         Ok(summary)
     }
 }
@@ -101,7 +102,7 @@ impl Tasks {
             tracing::info!(target: "sterna::tasks", most, "MR0411: a caller has too many unfinished tasks");
             return Failure::TooManyTasks(most);
         }
-        self.trouble.note(error);
+        self.queue.health().note(error);
         store_failed(error)
     }
 }
@@ -109,12 +110,6 @@ impl Tasks {
 fn entries(journal: &Journal) -> Result<Vec<Entry>, Failure> {
     let entries = journal.entries().iter();
     entries
-        .map(|entry| row(entry).ok_or(Failure::Internal))
+        .map(|entry| stored_entry(entry).ok_or(Failure::Internal))
         .collect()
-}
-
-/// An entry as it is stored; `None` if its key is none for a store.
-pub(super) fn row(entry: &sterna_flow::Entry) -> Option<Entry> {
-    let key = Name::new(entry.key().as_str()).ok()?;
-    Some(Entry::new(key, entry.to_bytes()))
 }

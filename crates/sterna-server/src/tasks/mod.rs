@@ -1,27 +1,17 @@
-//! Work that outlives its request: flows whose journal is in a store.
+//! Calls that outlive their request: flows whose journal is in a store.
 //!
-//! A call becomes a row before it is answered (TASK-S5). Workers of any
-//! instance claim it, run its handler and commit every step before the handler
-//! sees it. A task that waits is put away whole, so that it costs nothing.
+//! A call becomes a row before it is answered (TASK-S5). `sterna-runner` has the
+//! workers; [`host`] tells them the tools of the server, and writes questions and
+//! results in MCP.
 
 mod access;
-mod config;
 mod create;
-mod delivery;
-mod desk;
-mod failing;
-mod job;
-mod keeper;
+mod host;
 mod mode;
-mod plugs;
-mod pool;
-mod ready;
-mod run;
 mod show;
-mod spill;
+mod store;
 mod task_request;
 pub(crate) mod tasks_2025_11_25;
-mod trouble;
 mod v1;
 mod watch;
 
@@ -30,55 +20,48 @@ use std::time::Duration;
 
 use ring::digest::{Context, SHA256};
 use sterna_flow::Engine;
-use sterna_seal::{Entropy, EntropyError, OsEntropy};
-use sterna_store::{Claimant, Owner, Store};
-use tokio::sync::{Notify, watch as channel};
+use sterna_runner::effects::with_store;
+use sterna_runner::tasks::TaskQueue;
+use sterna_seal::EntropyError;
+use sterna_store::{Owner, Store};
 
-pub use config::TaskConfig;
 pub use mode::TaskMode;
+pub use sterna_runner::tasks::TaskConfig;
 
 pub(crate) use access::unknown;
 pub(crate) use create::Opening;
-pub(crate) use failing::store_failed;
-pub(crate) use pool::work;
-pub(crate) use ready::StoreReady;
+pub(crate) use host::work;
 pub(crate) use show::questions;
 use sterna_http::auth::Caller;
+pub(crate) use store::{StoreReady, store_failed};
 pub(crate) use task_request::{CreatedTask, TaskDialect, TaskOptions, requested_task};
 pub(crate) use watch::Watch;
 
 use crate::offer::Tasking;
-use plugs::{FlowBlobs, FlowLedger};
-use trouble::Trouble;
 
-/// The store of a server, and everything that is kept beside it.
+/// Tasks of a server, and the store that they are in.
 pub(crate) struct Tasks {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) config: TaskConfig,
-    /// Whose tasks these are: servers that share a store keep apart.
+    queue: Arc<TaskQueue>,
+    /// Realm of the server: servers that share a store do not see each other's
+    /// tasks.
     realm: Vec<u8>,
-    /// Rings when there is a new task for a worker of this instance.
-    fresh: Notify,
-    /// Counts changes that this instance has made to any task.
-    changed: channel::Sender<u64>,
-    /// What keeps this instance from its work.
-    trouble: Trouble,
 }
 
 impl Tasks {
     pub(crate) fn new(store: Arc<dyn Store>, config: TaskConfig, realm: Vec<u8>) -> Self {
+        let queue = TaskQueue::new(Arc::clone(&store), config.clone());
         Self {
             store,
             config,
+            queue: Arc::new(queue),
             realm,
-            fresh: Notify::new(),
-            changed: channel::Sender::new(0),
-            trouble: Trouble::default(),
         }
     }
 
-    /// The engine for one run of a flow that may live for `lifetime`, or for
-    /// ever: as the server's, with a ledger and blobs.
+    /// Returns the engine for one run of a flow that may live for `lifetime`, or
+    /// without an end: as the server's, with a ledger and blobs.
     ///
     /// # Errors
     ///
@@ -88,26 +71,19 @@ impl Tasks {
         engine: &Engine,
         lifetime: Option<Duration>,
     ) -> Result<Arc<Engine>, EntropyError> {
-        let claimant = Claimant::from_bytes(random()?);
-        let keep = plugs::keep(lifetime);
-        let ledger = FlowLedger::new(Arc::clone(&self.store), claimant, keep);
-        let blobs = FlowBlobs::new(Arc::clone(&self.store), keep);
-        let engine = engine.clone();
-        Ok(Arc::new(
-            engine.ledger(Arc::new(ledger)).blobs(Arc::new(blobs)),
-        ))
+        with_store(engine, &self.store, lifetime)
     }
 
-    /// How long a task of a tool lives that says `own` about it, after its
-    /// creation; `None` is for ever.
+    /// Returns the lifetime of a task after its creation, of a tool whose own
+    /// setting is `own`; `None` is without an end.
     pub(crate) fn longest(&self, own: Option<Duration>) -> Option<Duration> {
         own.or(self.config.ttl)
     }
 
-    /// How long a flow lives that begins in round trips and may take `flow`
-    /// there; `None` is for ever.
+    /// Returns the lifetime of a flow that begins in round trips and may take
+    /// `flow` there; `None` is without an end.
     ///
-    /// One that becomes a task takes its effects and blobs with it.
+    /// A flow that becomes a task takes its effects and blobs with it.
     pub(crate) fn lifetime(&self, flow: Duration, tool: Option<&Tasking>) -> Option<Duration> {
         match tool {
             Some(tool) if tool.mode != TaskMode::Never => {
@@ -117,7 +93,7 @@ impl Tasks {
         }
     }
 
-    /// Who a task belongs to (TASK-S26).
+    /// Returns the owner of tasks that `caller` creates (TASK-S26).
     pub(crate) fn owner(&self, caller: &Caller) -> Owner {
         let mut context = Context::new(&SHA256);
         context.update(&(self.realm.len() as u64).to_be_bytes());
@@ -127,23 +103,4 @@ impl Tasks {
         digest.copy_from_slice(context.finish().as_ref());
         Owner::from_digest(digest)
     }
-
-    /// Notes that a task has changed, for those who watch.
-    fn touched(&self) {
-        self.changed
-            .send_modify(|count| *count = count.wrapping_add(1));
-    }
-}
-
-/// Sixteen bytes that nobody can predict.
-fn random() -> Result<[u8; 16], EntropyError> {
-    let mut bytes = [0; 16];
-    OsEntropy.fill(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// Anything that differs from one instance to the next.
-pub(crate) fn jitter() -> u64 {
-    let bytes = random().unwrap_or_default();
-    bytes.first_chunk().copied().map_or(0, u64::from_be_bytes)
 }

@@ -1,11 +1,11 @@
-//! What a task was created with, as it is stored. Frozen: other builds read it.
+//! The request of a task as it is stored. Frozen: other builds read it.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sterna_protocol::meta::RequestMeta;
-
 use sterna_http::auth::{Caller, Principal, Scopes};
+use sterna_protocol::meta::RequestMeta;
+use sterna_runner::tasks::Unreadable;
 
 /// Everything that a worker needs besides the journal.
 #[derive(Debug, Serialize, Deserialize)]
@@ -102,15 +102,6 @@ impl Stored {
         };
         serde_json::from_slice(json).map_err(|_| Unreadable::Damaged)
     }
-}
-
-/// Why a task cannot be worked on here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unreadable {
-    /// Nobody can read it.
-    Damaged,
-    /// A newer build wrote it, and can.
-    Newer,
 }
 
 const VERSION: u8 = b'1';

@@ -16,8 +16,7 @@ use sterna_store::{Cursor, Error, Owner, Page, Summary, TaskId, UnixMillis};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::Tasks;
-use super::failing::store_failed;
+use super::{Tasks, store_failed};
 use crate::failure::Failure;
 use crate::sink::notification;
 
@@ -82,7 +81,7 @@ impl Tasks {
             transport,
             due: told.keys().copied().collect(),
             told,
-            changed: self.changed.subscribe(),
+            changed: self.queue.changes(),
             looked_at: Instant::now(),
         };
         Ok((agreed, Watch(Box::pin(watching.next()))))

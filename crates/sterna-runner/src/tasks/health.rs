@@ -1,4 +1,4 @@
-//! What keeps an instance from its work, for `/readyz`.
+//! Errors of the store that keep an instance from its work.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -6,16 +6,16 @@ use std::time::Duration;
 use bytes::Bytes;
 use sterna_store::{BlobId, Error, ErrorKind, Store};
 
-use super::random;
+use crate::random::random_bytes;
 
-/// What the store did not do when it was last asked.
-#[derive(Default)]
-pub(super) struct Trouble {
+/// Remembers which operations the store last failed at.
+#[derive(Debug, Default)]
+pub struct StoreHealth {
     cannot_claim: AtomicBool,
     is_full: AtomicBool,
 }
 
-impl Trouble {
+impl StoreHealth {
     /// Notes that workers can claim tasks.
     pub(super) fn claimed(&self) {
         self.cannot_claim.store(false, Ordering::Relaxed);
@@ -28,13 +28,13 @@ impl Trouble {
     }
 
     /// Notes an error of the store.
-    pub(super) fn note(&self, error: &Error) {
+    pub fn note(&self, error: &Error) {
         if error.kind() == ErrorKind::Full {
             self.is_full.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Whether work can be claimed and written.
+    /// Returns `true` if work can be claimed and written.
     ///
     /// A store that was full is written to, and is not full if that succeeds:
     /// an instance that is not ready gets no calls that would show it.
@@ -42,9 +42,9 @@ impl Trouble {
     /// # Errors
     ///
     /// The store did not answer.
-    pub(super) async fn is_over(&self, store: &dyn Store) -> Result<bool, Error> {
+    pub async fn is_good(&self, store: &dyn Store) -> Result<bool, Error> {
         if self.is_full.load(Ordering::Relaxed) {
-            let id = BlobId::from_bytes(random().unwrap_or_default());
+            let id = BlobId::from_bytes(random_bytes().unwrap_or_default());
             let value = Bytes::from_static(&[0; TRIAL]);
             store.put_blob(id, value, Duration::from_millis(1)).await?;
             self.is_full.store(false, Ordering::Relaxed);
@@ -53,5 +53,6 @@ impl Trouble {
     }
 }
 
-/// What must fit into a store that is not full: a call with some arguments.
+/// Size of the blob that must fit into a store that is not full: a call with
+/// some arguments.
 const TRIAL: usize = 64 << 10;

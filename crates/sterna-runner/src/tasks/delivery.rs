@@ -1,30 +1,23 @@
 //! Asks the client of a task by rows of the store.
 
-use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use bytes::Bytes;
 use sterna_flow::{Diagnostic, Key, OpenQuestion, UnixMillis};
-use sterna_http::Shutdown;
-use sterna_runner::{Admit, Delivery, Flow, Gate, Next};
 use sterna_store::{
-    Answer, BoxFuture, Commit, Name, Passivated, Passivation, Question, TaskUpdate,
+    Answer, BoxFuture, Commit, Name, Outcome, Passivated, Passivation, Question, TaskUpdate,
 };
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::Tasks;
-use super::desk::Desk;
-use super::job::{Job, failed};
-use super::keeper::{Keeper, Lost};
-use super::run::End;
-use crate::call::Request;
-use crate::core::Core;
-use crate::cx::Envelope;
-use crate::failure::Failure;
-use crate::rounds::gate::Lacking;
-use crate::rounds::now;
+use super::host::{TaskHost, TaskProtocol};
+use super::lease::{LeaseKeeper, LeaseLost};
+use super::questions::Questions;
+use super::worker::TaskWorker;
+use super::{TaskQueue, TaskShared, WorkerExit};
+use crate::delivery::{Admit, Delivery, Flow, Gate, Next};
 
 /// Sends questions as rows of the store, and reads answers with the next commit
 /// or renewal.
@@ -33,19 +26,16 @@ use crate::rounds::now;
 /// polled beside it, because a commit of the flow may hold the row that the
 /// operation waits for. The flow's clock stands still meanwhile: an answer that
 /// the operation brings counts before a deadline that passes meanwhile.
-pub(super) struct TaskDelivery<'a> {
-    core: &'a Core,
-    tasks: &'a Arc<Tasks>,
-    tool: &'a str,
-    request: &'a Request,
-    shared: &'a Desk,
+pub(super) struct TaskDelivery<'a, H, P> {
+    host: &'a Arc<H>,
+    queue: &'a TaskQueue,
     bell: &'a Arc<Notify>,
-    shutdown: &'a Shutdown,
-    keeper: &'a mut Keeper,
-    lacking: Lacking,
+    shared: &'a TaskShared,
+    protocol: &'a mut P,
+    keeper: &'a mut LeaseKeeper,
     questions: Questions,
     operation: Option<Operation>,
-    /// Resolves when the store is to be asked for news or the task is to be
+    /// Resolves when the store is to be asked for answers or the task is to be
     /// left.
     signal: Option<BoxFuture<'static, Signal>>,
     /// Time at which a task that does not stop is left. Set when the server
@@ -55,12 +45,12 @@ pub(super) struct TaskDelivery<'a> {
 
 /// Ends the run of a task.
 pub(super) enum Stop {
-    Exit(End),
-    Lost(Lost),
+    Exit(WorkerExit),
+    Lost(LeaseLost),
 }
 
-impl From<Lost> for Stop {
-    fn from(lost: Lost) -> Self {
+impl From<LeaseLost> for Stop {
+    fn from(lost: LeaseLost) -> Self {
         Self::Lost(lost)
     }
 }
@@ -71,7 +61,7 @@ struct Operation {
     began_at: UnixMillis,
     /// Decision about the flow while the operation is under way.
     meanwhile: Next,
-    done: BoxFuture<'static, Result<Done, Lost>>,
+    done: BoxFuture<'static, Result<Done, LeaseLost>>,
 }
 
 /// Result of an [`Operation`].
@@ -80,7 +70,7 @@ enum Done {
     Passivated(Passivated),
     /// The lease as it is now, and the news unless the store could not be
     /// reached.
-    Renewed(Box<Keeper>, Option<TaskUpdate>),
+    Renewed(Box<LeaseKeeper>, Option<TaskUpdate>),
 }
 
 #[derive(Clone, Copy)]
@@ -89,26 +79,21 @@ enum Signal {
     Renew,
 }
 
-impl<'a> TaskDelivery<'a> {
+impl<'a, H: TaskHost, P: TaskProtocol> TaskDelivery<'a, H, P> {
     pub(super) fn new(
-        job: &'a Job,
-        tool: &'a str,
-        request: &'a Request,
-        shared: &'a Desk,
-        keeper: &'a mut Keeper,
-        open: BTreeMap<String, Question>,
+        worker: &'a TaskWorker<H>,
+        shared: &'a TaskShared,
+        protocol: &'a mut P,
+        keeper: &'a mut LeaseKeeper,
     ) -> Self {
         Self {
-            core: &job.core,
-            tasks: &job.tasks,
-            tool,
-            request,
+            host: &worker.host,
+            queue: &worker.queue,
+            bell: &worker.bell,
             shared,
-            bell: &job.bell,
-            shutdown: &job.shutdown,
+            protocol,
             keeper,
-            lacking: Lacking::default(),
-            questions: Questions::new(open),
+            questions: Questions::of(&worker.claimed),
             operation: None,
             signal: None,
             leave_at: None,
@@ -129,13 +114,9 @@ impl<'a> TaskDelivery<'a> {
         }
     }
 
-    fn failure(failure: &Failure) -> Stop {
-        Stop::Exit(End::Finished(failed(failure)))
-    }
-
-    fn begin(&mut self, meanwhile: Next, done: BoxFuture<'static, Result<Done, Lost>>) {
+    fn begin(&mut self, meanwhile: Next, done: BoxFuture<'static, Result<Done, LeaseLost>>) {
         self.operation = Some(Operation {
-            began_at: now(),
+            began_at: self.host.now(),
             meanwhile,
             done,
         });
@@ -160,7 +141,12 @@ impl<'a> TaskDelivery<'a> {
     /// written under a lease that is no longer its own.
     fn begin_passivation(&mut self, passivation: Passivation) {
         let (keeper, commit) = (self.keeper.clone(), self.commit());
-        let done = async move { keeper.rest(commit, passivation).await.map(Done::Passivated) };
+        let done = async move {
+            keeper
+                .passivate(commit, passivation)
+                .await
+                .map(Done::Passivated)
+        };
         self.begin(Next::Hold, Box::pin(done));
     }
 
@@ -175,10 +161,10 @@ impl<'a> TaskDelivery<'a> {
         let idle = flow.is_idle();
         if idle {
             self.questions.settle();
-            let wait = flow.next_wake().map(|wake| wake - now());
+            let wait = flow.next_wake().map(|wake| wake - self.host.now());
             let asking = !self.questions.is_empty();
             let passivation = match wait {
-                Some(wait) if asking || wait > self.tasks.config.linger => {
+                Some(wait) if asking || wait > self.queue.config.linger => {
                     Some(Passivation::For(wait))
                 }
                 None if asking => Some(Passivation::ForAnswers),
@@ -190,7 +176,7 @@ impl<'a> TaskDelivery<'a> {
                 return true;
             }
         }
-        if self.questions.changed {
+        if self.questions.have_changed() {
             self.begin_append();
             return true;
         }
@@ -200,11 +186,11 @@ impl<'a> TaskDelivery<'a> {
     fn completed(&mut self, done: Done, flow: &mut dyn Flow) -> Result<(), Stop> {
         match done {
             Done::Appended(update) => {
-                self.tasks.touched();
+                self.queue.notify_changed();
                 self.hear(update, flow);
             }
             Done::Passivated(Passivated::Refused(update)) => self.hear(update, flow),
-            Done::Passivated(_) => return Err(Stop::Exit(End::Parked)),
+            Done::Passivated(_) => return Err(Stop::Exit(WorkerExit::Passivated)),
             Done::Renewed(keeper, update) => {
                 *self.keeper = *keeper;
                 if let Some(update) = update {
@@ -220,11 +206,11 @@ impl<'a> TaskDelivery<'a> {
     fn poll_signal(&mut self, cx: &mut Context<'_>) -> Poll<Signal> {
         let (renew_at, leave_at) = (self.keeper.renew_at(), self.leave_at);
         let signal = self.signal.get_or_insert_with(|| {
-            let (bell, shutdown) = (Arc::clone(self.bell), self.shutdown.clone());
+            let (bell, shutdown) = (Arc::clone(self.bell), self.host.shutdown());
             Box::pin(async move {
                 let leave = async {
                     match leave_at {
-                        None => shutdown.begun().await,
+                        None => shutdown.await,
                         Some(at) => tokio::time::sleep_until(at).await,
                     }
                 };
@@ -244,53 +230,49 @@ impl<'a> TaskDelivery<'a> {
     }
 }
 
-impl Gate<OpenQuestion> for TaskDelivery<'_> {
-    type Question = Box<Envelope>;
+impl<H: TaskHost, P: TaskProtocol> Gate<OpenQuestion> for TaskDelivery<'_, H, P> {
+    type Question = Bytes;
     type Error = Stop;
 
-    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Box<Envelope>>, Stop> {
-        let admitted = self.lacking.admit(self.core, self.request, question);
-        admitted.map_err(|failure| Self::failure(&failure))
+    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Bytes>, Stop> {
+        self.protocol.admit(question).map_err(finished)
     }
 
     fn lacking(&mut self) -> Option<Stop> {
-        let failure = self.lacking.failure()?;
-        Some(Self::failure(&failure))
+        self.protocol.lacking().map(finished)
     }
 
-    fn send(&mut self, open: &OpenQuestion, question: Box<Envelope>) -> Result<(), Stop> {
+    fn send(&mut self, open: &OpenQuestion, question: Bytes) -> Result<(), Stop> {
         let key = open.key.as_str();
-        let name = Name::new(key).map_err(|_| Self::failure(&Failure::Internal))?;
-        let request =
-            serde_json::to_vec(&question.request).expect("wire types have string keys only");
-        let fingerprint = *open.fingerprint.as_bytes();
-        let question = Question::new(name, fingerprint, request.into());
+        let name = Name::new(key).map_err(|_| finished(self.protocol.broken()))?;
+        let question = Question::new(name, *open.fingerprint.as_bytes(), question);
         self.questions.ask(key, question);
         Ok(())
     }
 }
 
-impl Delivery for TaskDelivery<'_> {
+fn finished(outcome: Outcome) -> Stop {
+    Stop::Exit(WorkerExit::Finished(outcome))
+}
+
+impl<H: TaskHost, P: TaskProtocol> Delivery for TaskDelivery<'_, H, P> {
     const SENDS_WHILE_RUNNING: bool = true;
 
     fn now(&self) -> UnixMillis {
         let operation = self.operation.as_ref();
-        operation.map_or_else(now, |operation| operation.began_at)
+        operation.map_or_else(|| self.host.now(), |operation| operation.began_at)
     }
 
     fn misuse(&self) -> Option<Stop> {
-        let mistake = self.request.mistake()?;
-        tracing::error!(target: "sterna::tasks", tool = self.tool, "MR0201: {mistake}");
-        let mistake = format_args!("MR0201: {mistake}");
-        Some(Self::failure(&self.core.mistaken(mistake)))
+        self.protocol.misuse().map(finished)
     }
 
     fn report(&self, diagnostic: Diagnostic) {
-        tracing::warn!(target: "sterna::tasks", tool = self.tool, "{diagnostic}");
+        self.protocol.report(diagnostic);
     }
 
     fn receive(&mut self, flow: &mut dyn Flow) -> bool {
-        let update = self.shared.take_news();
+        let update = self.shared.take_update();
         let received = update.is_some();
         if let Some(update) = update {
             self.hear(update, flow);
@@ -320,11 +302,11 @@ impl Delivery for TaskDelivery<'_> {
                 Poll::Pending => return Ok(Next::Wait),
                 Poll::Ready(Signal::Renew) => self.begin_renewal(),
                 Poll::Ready(Signal::Leave) if self.leave_at.is_some() => {
-                    return Err(Stop::Exit(End::HandedOver));
+                    return Err(Stop::Exit(WorkerExit::HandedOver));
                 }
                 // A step that runs has some time left to come to an end.
                 Poll::Ready(Signal::Leave) => {
-                    self.leave_at = Some(Instant::now() + self.tasks.config.drain);
+                    self.leave_at = Some(Instant::now() + self.queue.config.drain);
                     flow.shed();
                     return Ok(Next::Poll);
                 }
@@ -344,78 +326,5 @@ impl Delivery for TaskDelivery<'_> {
             }
             Ok(())
         })
-    }
-}
-
-/// Questions that the client is asked, as the store is to know them.
-struct Questions {
-    open: BTreeMap<String, (Question, Origin)>,
-    /// The store does not know them yet.
-    changed: bool,
-}
-
-/// Run that has asked a question.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Origin {
-    /// An earlier one, and this one has not been seen without it.
-    Earlier,
-    /// An earlier one. This one has been at rest without asking it: it has not
-    /// come to the question yet, or asks it no more.
-    Unreached,
-    ThisRun,
-}
-
-impl Questions {
-    fn new(open: BTreeMap<String, Question>) -> Self {
-        let open = open.into_iter();
-        Self {
-            open: open
-                .map(|(key, question)| (key, (question, Origin::Earlier)))
-                .collect(),
-            changed: false,
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.open.is_empty()
-    }
-
-    fn ask(&mut self, key: &str, question: Question) {
-        let asked = (question, Origin::ThisRun);
-        // A question of an earlier run is in the store.
-        self.changed |= self.open.insert(key.to_owned(), asked).is_none();
-    }
-
-    /// Takes a question back; one of an earlier run not before the flow is
-    /// idle. A replay that is held up comes to it later, and an answer that
-    /// the client gives meanwhile must count.
-    fn withdraw(&mut self, key: &str) {
-        match self.open.get_mut(key) {
-            Some((_, Origin::ThisRun)) => {
-                self.open.remove(key);
-                self.changed = true;
-            }
-            Some((_, origin)) => *origin = Origin::Unreached,
-            None => {}
-        }
-    }
-
-    /// Takes back the questions that an idle flow does not ask.
-    fn settle(&mut self) {
-        let before = self.open.len();
-        self.open
-            .retain(|_, (_, origin)| *origin != Origin::Unreached);
-        self.changed |= self.open.len() < before;
-    }
-
-    fn answered(&mut self, key: &str) {
-        self.open.remove(key);
-    }
-
-    /// Returns the questions for a commit that makes them known.
-    fn write(&mut self) -> Vec<Question> {
-        self.changed = false;
-        let open = self.open.values();
-        open.map(|(question, _)| question.clone()).collect()
     }
 }

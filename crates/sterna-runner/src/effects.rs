@@ -1,35 +1,51 @@
-//! The store in the shapes that flows know.
+//! Effects and large results of a flow, in a store.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use sterna_flow::{BackendError, BoxFuture, Claim, FlowId, Key};
+use sterna_flow::{BackendError, BoxFuture, Claim, Engine, FlowId, Key};
+use sterna_seal::EntropyError;
 use sterna_store::{
     BlobId, Claimant, Effect, EffectClaim, Error, ErrorKind, Name, OnceClaim, Store,
 };
 
-use super::random;
+use crate::random::random_bytes;
 
-/// The ledger of one run. Each run is a claimant of its own: the same retry
-/// served twice at once is two of them, and one wins.
-pub(super) struct FlowLedger {
+/// Returns `engine` with a ledger and blobs in `store`, for one run of a flow
+/// that may live for `lifetime`, or without an end.
+///
+/// # Errors
+///
+/// The operating system has no random bytes.
+pub fn with_store(
+    engine: &Engine,
+    store: &Arc<dyn Store>,
+    lifetime: Option<Duration>,
+) -> Result<Arc<Engine>, EntropyError> {
+    let keep = retention(lifetime);
+    let ledger = StoreLedger {
+        store: Arc::clone(store),
+        claimant: Claimant::from_bytes(random_bytes()?),
+        keep,
+    };
+    let blobs = StoreBlobs {
+        store: Arc::clone(store),
+        keep,
+    };
+    let engine = engine.clone().ledger(Arc::new(ledger));
+    Ok(Arc::new(engine.blobs(Arc::new(blobs))))
+}
+
+/// Ledger of one run. Each run is a claimant of its own: if the same retry is
+/// served twice at the same time, one of the two runs an effect.
+struct StoreLedger {
     store: Arc<dyn Store>,
     claimant: Claimant,
     keep: Duration,
 }
 
-impl FlowLedger {
-    pub(super) fn new(store: Arc<dyn Store>, claimant: Claimant, keep: Duration) -> Self {
-        Self {
-            store,
-            claimant,
-            keep,
-        }
-    }
-}
-
-impl sterna_flow::Ledger for FlowLedger {
+impl sterna_flow::Ledger for StoreLedger {
     fn claim(
         &self,
         flow: &FlowId,
@@ -41,7 +57,7 @@ impl sterna_flow::Ledger for FlowLedger {
         let effect = effect(flow, key);
         Box::pin(async move {
             let claimed = store.claim_once(effect?, claim).await;
-            match claimed.map_err(plug_error)? {
+            match claimed.map_err(backend_error)? {
                 OnceClaim::Won => Ok(Claim::Fresh),
                 OnceClaim::Settled { result, answers } => Ok(Claim::Done { result, answers }),
                 OnceClaim::Ambiguous { answers, .. } => Ok(Claim::Taken { answers }),
@@ -62,30 +78,24 @@ impl sterna_flow::Ledger for FlowLedger {
         let effect = effect(flow, key);
         Box::pin(async move {
             let settled = store.settle_once(effect?, claimant, result).await;
-            settled.map_err(plug_error)
+            settled.map_err(backend_error)
         })
     }
 }
 
 /// Results that are too large for a journal, each under a random id.
-pub(super) struct FlowBlobs {
+struct StoreBlobs {
     store: Arc<dyn Store>,
     keep: Duration,
 }
 
-impl FlowBlobs {
-    pub(super) fn new(store: Arc<dyn Store>, keep: Duration) -> Self {
-        Self { store, keep }
-    }
-}
-
-impl sterna_flow::Blobs for FlowBlobs {
+impl sterna_flow::Blobs for StoreBlobs {
     fn put(&self, _: &FlowId, _: &Key, value: Bytes) -> BoxFuture<Result<Bytes, BackendError>> {
         let (store, keep) = (Arc::clone(&self.store), self.keep);
         Box::pin(async move {
-            let id = random().map_err(|error| BackendError::Unavailable(error.into()))?;
+            let id = random_bytes().map_err(|error| BackendError::Unavailable(error.into()))?;
             let put = store.put_blob(BlobId::from_bytes(id), value, keep).await;
-            put.map_err(plug_error)?;
+            put.map_err(backend_error)?;
             Ok(Bytes::copy_from_slice(&id))
         })
     }
@@ -95,7 +105,7 @@ impl sterna_flow::Blobs for FlowBlobs {
         Box::pin(async move {
             let id = <[u8; 16]>::try_from(&*reference).map_err(|_| BackendError::Missing)?;
             let blob = store.blob(BlobId::from_bytes(id)).await;
-            blob.map_err(plug_error)?.ok_or(BackendError::Missing)
+            blob.map_err(backend_error)?.ok_or(BackendError::Missing)
         })
     }
 }
@@ -106,17 +116,17 @@ fn effect(flow: &FlowId, key: &Key) -> Result<Effect, BackendError> {
     Ok(Effect::new(*flow, key))
 }
 
-pub(super) fn plug_error(error: Error) -> BackendError {
+pub(crate) fn backend_error(error: Error) -> BackendError {
     match error.kind() {
         ErrorKind::Fenced => BackendError::FenceLost,
         _ => BackendError::Unavailable(error.into()),
     }
 }
 
-/// How long effects and blobs of a flow are kept that may live for `lifetime`:
-/// longer than the flow, because one that meets its own effect again must not
-/// run it twice.
-pub(super) fn keep(lifetime: Option<Duration>) -> Duration {
+/// Returns the time for which effects and blobs of a flow are kept that may live
+/// for `lifetime`: longer than the flow, because one that meets its own effect
+/// again must not run it twice.
+fn retention(lifetime: Option<Duration>) -> Duration {
     lifetime.map_or(FOREVER, |lifetime| {
         lifetime.saturating_add(GRACE).min(FOREVER)
     })

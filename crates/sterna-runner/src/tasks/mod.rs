@@ -1,0 +1,123 @@
+//! Flows that outlive their request: their journal is in a store.
+//!
+//! The workers of any instance claim a task, run its handler and commit every
+//! step before the handler sees it. A task that waits is passivated, so that it
+//! costs nothing.
+
+mod config;
+mod delivery;
+mod health;
+mod host;
+mod lease;
+mod pool;
+mod questions;
+mod shared;
+mod worker;
+
+use std::fmt;
+use std::sync::Arc;
+
+use sterna_flow::{Asked, DecodeError, Entry, Fingerprint, Journal, Limits};
+use sterna_store::{Claimed, Name, Phase, Store};
+use tokio::sync::{Notify, watch};
+
+pub use config::TaskConfig;
+pub use health::StoreHealth;
+pub use host::{StartedTask, TaskCatalog, TaskHost, TaskProtocol};
+pub use pool::work;
+pub use shared::TaskShared;
+pub use worker::WorkerExit;
+
+/// Tasks of a server in their store, as all parts of one instance share them.
+pub struct TaskQueue {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) config: TaskConfig,
+    pub(crate) health: StoreHealth,
+    /// Notified when there is a new task for a worker of this instance.
+    created: Notify,
+    /// Counts changes that this instance has made to any task.
+    changed: watch::Sender<u64>,
+}
+
+impl TaskQueue {
+    /// Returns the queue of the tasks in `store`.
+    pub fn new(store: Arc<dyn Store>, config: TaskConfig) -> Self {
+        Self {
+            store,
+            config,
+            health: StoreHealth::default(),
+            created: Notify::new(),
+            changed: watch::Sender::new(0),
+        }
+    }
+
+    /// Returns what is known about the store's errors.
+    pub fn health(&self) -> &StoreHealth {
+        &self.health
+    }
+
+    /// Wakes the workers of this instance: there is something to claim.
+    pub fn notify_workers(&self) {
+        self.created.notify_one();
+    }
+
+    /// Notes that this instance has changed a task.
+    pub fn notify_changed(&self) {
+        self.changed
+            .send_modify(|count| *count = count.wrapping_add(1));
+    }
+
+    /// Returns a channel that changes whenever this instance has changed a task.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+}
+
+impl fmt::Debug for TaskQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskQueue")
+            .field("config", &self.config)
+            .field("health", &self.health)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Reason for which the row of a task cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a worker acts on each of them")]
+pub enum Unreadable {
+    /// No build could read it.
+    Damaged,
+    /// A build wrote it that knows more than this one.
+    Newer,
+}
+
+/// Returns the journal of a task that was claimed.
+///
+/// # Errors
+///
+/// It cannot be read.
+pub fn read_journal(claimed: &Claimed, limits: &Limits) -> Result<Journal, Unreadable> {
+    let entries = claimed.journal.iter();
+    let entries = entries.map(|entry| Entry::from_bytes(entry.value.clone(), limits));
+    let entries: Vec<Entry> = entries.collect::<Result<_, _>>().map_err(unreadable)?;
+    let asked = claimed.asked.iter();
+    let asked = asked
+        .filter(|asked| matches!(asked.phase, Phase::Open | Phase::Answered))
+        .map(|asked| Asked::new(asked.key.as_str(), Fingerprint::new(asked.fingerprint)));
+    Journal::from_entries(entries, asked).map_err(unreadable)
+}
+
+fn unreadable(error: DecodeError) -> Unreadable {
+    match error {
+        DecodeError::Flags(_) | DecodeError::Kind(_) | DecodeError::Version(_) => Unreadable::Newer,
+        _ => Unreadable::Damaged,
+    }
+}
+
+/// Returns an entry of a journal as it is stored; `None` if its key cannot be a
+/// key of a store.
+pub fn stored_entry(entry: &Entry) -> Option<sterna_store::Entry> {
+    let key = Name::new(entry.key().as_str()).ok()?;
+    Some(sterna_store::Entry::new(key, entry.to_bytes()))
+}

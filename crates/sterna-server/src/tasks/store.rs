@@ -1,0 +1,74 @@
+//! The store of a server: states that are too large to travel, readiness, and
+//! errors.
+
+use std::sync::Arc;
+
+use sterna_http::{Check, Checking, Health};
+use sterna_seal::{BlobError, BlobFuture, BlobId, Spill, UnixMillis};
+use sterna_store::Error;
+
+use super::Tasks;
+use crate::failure::Failure;
+use crate::rounds::now;
+
+/// A state is encrypted, and its key is in the token: the store learns nothing
+/// of it.
+impl Spill for Tasks {
+    fn put(&self, id: BlobId, blob: Vec<u8>, expires_at: UnixMillis) -> BlobFuture<'_, ()> {
+        let ttl = expires_at - now();
+        Box::pin(async move {
+            let put = self.store.put_blob(id, blob.into(), ttl).await;
+            put.map_err(BlobError::new)
+        })
+    }
+
+    fn get(&self, id: BlobId, len: usize) -> BlobFuture<'_, Option<Vec<u8>>> {
+        Box::pin(async move {
+            let blob = self.store.blob(id).await.map_err(BlobError::new)?;
+            Ok(blob.filter(|blob| blob.len() == len).map(Vec::from))
+        })
+    }
+}
+
+/// Readiness of the store: it answers a read of a blob that does not exist, has
+/// room, and lets workers claim tasks.
+pub(crate) struct StoreReady(pub(crate) Arc<Tasks>);
+
+impl StoreReady {
+    async fn look(tasks: &Tasks) -> Result<bool, Error> {
+        tasks.store.blob(BlobId::from_bytes([0; 16])).await?;
+        tasks.queue.health().is_good(&*tasks.store).await
+    }
+}
+
+impl Check for StoreReady {
+    fn name(&self) -> &'static str {
+        "store"
+    }
+
+    fn check(&self) -> Checking {
+        let tasks = Arc::clone(&self.0);
+        Box::pin(async move {
+            match Self::look(&tasks).await {
+                Ok(true) => Health::passing(),
+                // The workers have logged why.
+                Ok(false) => Health::failing(),
+                Err(error) => {
+                    let cause: &dyn std::error::Error = &error;
+                    let code = error.code().unwrap_or("MR0404");
+                    tracing::warn!(target: "sterna::tasks", code, error = cause, "MR0404: the store does not answer");
+                    Health::failing()
+                }
+            }
+        })
+    }
+}
+
+/// Logs that the store did not do what a request needs, and returns the failure
+/// of the request.
+pub(crate) fn store_failed(error: &Error) -> Failure {
+    let cause: &dyn std::error::Error = error;
+    let code = error.code().unwrap_or("MR0404");
+    tracing::error!(target: "sterna::tasks", code, error = cause, "the store failed");
+    Failure::Internal
+}
