@@ -9,8 +9,8 @@ pub(crate) mod gate;
 mod inspect;
 mod live;
 mod low_level;
-mod remember;
 mod report;
+mod round_ledger;
 mod strict;
 mod token;
 mod v1;
@@ -26,8 +26,8 @@ use sterna_seal::{Lifetimes, TargetDigest, UnixMillis};
 
 pub use inspect::{SealedState, StateContent};
 pub(crate) use live::Line;
-pub(crate) use remember::{Entering, Retry};
 pub(crate) use report::Reporter;
+pub(crate) use round_ledger::{PreparedRound, round_failed};
 use sterna_http::{Shutdown, clock};
 pub(crate) use wanted::Wanted;
 
@@ -57,9 +57,9 @@ pub(crate) struct Round {
     /// The trace that the client says this request belongs to.
     pub(crate) traceparent: Option<String>,
     pub(crate) shutdown: Shutdown,
-    /// What entering the round in the ledger has done already, if it was
+    /// Work that was done already to enter the round in the ledger, if it was
     /// entered.
-    pub(crate) entered: Option<Box<Entering>>,
+    pub(crate) entered: Option<Box<PreparedRound>>,
 }
 
 /// What a state is bound to, besides the caller (MRTR-S5).

@@ -11,12 +11,14 @@ use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::meta::{RequestMeta, ResultMeta};
 use sterna_protocol::result::{Complete, Outcome};
 use sterna_protocol::tool::CallToolResult;
+use sterna_runner::EnteredRound;
 
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::handler::Way;
 use crate::reply::{Answer, CallResult, sign};
-use crate::rounds::{Played, Retry, Round};
+use crate::rounds::{Played, Round, round_failed};
+use crate::tasks::store_failed;
 use crate::telemetry::RequestSpan;
 
 /// Plays the round to its answer.
@@ -65,16 +67,19 @@ async fn serve_once<T: CallResult + Serialize + Send + 'static>(
 ) -> Answer {
     let core = Arc::clone(&round.core);
     let entering = with_deadline(deadline, round.enter(way)).await;
-    let ticket = match entering.unwrap_or(Err(Failure::TimedOut)) {
-        Ok(Retry::Play(ticket)) => ticket,
-        Ok(Retry::Again(response)) => return Answer::cached(&id, &[&response]),
+    let lease = match entering.unwrap_or(Err(Failure::TimedOut)) {
+        Ok(EnteredRound::Leased(lease)) => lease,
+        Ok(EnteredRound::Answered(response)) => return Answer::cached(&id, &[&response]),
         Err(failure) => return Answer::failed(Some(&id), &failure),
     };
-    let played = ticket.keep(with_deadline(deadline, round.play(way))).await;
+    let playing = with_deadline(deadline, round.play(way));
+    let played = lease.renew_while(playing).await;
     let left = match written(&core, finished(&core, played, finish)) {
-        Ok(response) => ticket.leave(response).await,
+        Ok(response) => lease.complete(response).await.map_err(round_failed),
         Err(failure) => {
-            ticket.release().await;
+            if let Err(error) = lease.release().await {
+                store_failed(&error);
+            }
             Err(failure)
         }
     };

@@ -1,0 +1,114 @@
+//! Enters a retry in the ledger of rounds, so that it is answered once.
+
+use ring::digest::{Context, SHA256};
+use sterna_runner::{EnteredRound, RoundError, RoundLease};
+use sterna_seal::OpenError;
+
+use super::token::{Thread, refused};
+use super::{Round, flow, low_level};
+use crate::around::{RoundEnd, Watched};
+use crate::failure::Failure;
+use crate::handler::Way;
+use crate::tasks::store_failed;
+
+/// A round whose state is opened and whose answers are well-formed, so that
+/// only its handler can refuse it.
+pub(crate) struct PreparedRound {
+    pub(super) thread: Option<Thread>,
+    pub(super) watched: Option<Watched>,
+}
+
+impl Round {
+    /// Returns `true` if the round is entered in the ledger: it is a retry, and
+    /// the server or its tool wants it to be answered once.
+    pub(crate) fn is_remembered(&self) -> bool {
+        let can_be = self.core.tasks.is_some() && self.state.is_some();
+        can_be && (self.core.remembers_rounds || self.is_single_use())
+    }
+
+    /// Enters the round in the ledger.
+    ///
+    /// A state that is not accepted, answers that are malformed and a hook that
+    /// refuses come before that: the client may still send the right retry.
+    ///
+    /// # Errors
+    ///
+    /// It was refused, or was entered with other answers, or was answered and
+    /// its tool may be used once only.
+    pub(crate) async fn enter<T>(&mut self, way: &Way<T>) -> Result<EnteredRound, Failure> {
+        let watched = Watched::begin(&self.core, &self.request, &self.target);
+        let (retry, thread) = match Thread::take_up(self).await {
+            Ok(thread) => (self.claim(way, &thread).await, Some(thread)),
+            Err(failure) => (Err(failure), None),
+        };
+        match &retry {
+            Ok(EnteredRound::Leased(_)) => {
+                let prepared = PreparedRound {
+                    thread,
+                    watched: Some(watched),
+                };
+                self.entered = Some(Box::new(prepared));
+            }
+            Ok(EnteredRound::Answered(_)) => watched.end(RoundEnd::Finished),
+            Err(_) => watched.end(RoundEnd::Failed),
+        }
+        retry
+    }
+
+    async fn claim<T>(&self, way: &Way<T>, thread: &Thread) -> Result<EnteredRound, Failure> {
+        let (Some(tasks), Some(state)) = (&self.core.tasks, &self.state) else {
+            return Err(Failure::Internal);
+        };
+        let is_single_use = self.is_single_use();
+        match way {
+            Way::Flow(_) => flow::check(self, thread)?,
+            Way::LowLevel(_) => low_level::check(self, thread)?,
+        }
+        let digest = self.digest(state.as_str());
+        let lifetime = self.target.lifetimes.flow;
+        let entered = RoundLease::enter(&tasks.store, thread.flow, thread.round, digest, lifetime);
+        match entered.await.map_err(round_failed)? {
+            EnteredRound::Answered(_) if is_single_use => {
+                Err(refused(&self.core, OpenError::Unreadable))
+            }
+            entered => Ok(entered),
+        }
+    }
+
+    fn is_single_use(&self) -> bool {
+        let tool = self.core.offers.tools.get(&self.target.name);
+        self.target.method == "tools/call" && tool.is_some_and(|tool| tool.is_single_use)
+    }
+
+    /// Returns the digest of the state and the answers. Two retries with the same
+    /// one are the same retry.
+    fn digest(&self, state: &str) -> [u8; 32] {
+        let mut context = Context::new(&SHA256);
+        let mut add = |text: &str| {
+            context.update(&(text.len() as u64).to_be_bytes());
+            context.update(text.as_bytes());
+        };
+        add(state);
+        let mut answers: Vec<_> = self.responses.iter().flat_map(|all| all.iter()).collect();
+        answers.sort_by_key(|(key, _)| *key);
+        for (key, answer) in answers {
+            add(key);
+            add(answer.as_str());
+        }
+        let mut digest = [0; 32];
+        digest.copy_from_slice(context.finish().as_ref());
+        digest
+    }
+}
+
+/// Logs that a round could not be entered or left, and returns its failure.
+pub(crate) fn round_failed(error: RoundError) -> Failure {
+    match error {
+        RoundError::NoEntropy(_) => Failure::Internal,
+        RoundError::OtherAnswers => {
+            tracing::info!(target: "sterna::rounds", "a round was retried with other answers");
+            Failure::State
+        }
+        RoundError::Store(error) => store_failed(&error),
+    }
+}
