@@ -14,6 +14,9 @@
 //! [`tasks`] are the workers of flows whose journal is in a store, [`effects`]
 //! the effects and large results of any flow in a store.
 //!
+//! [`state`] is the sealed state between two rounds, a [`RoundLease`] the right to
+//! answer one.
+//!
 //! The crate knows neither MCP nor HTTP.
 
 mod delivery;
@@ -21,6 +24,7 @@ pub mod effects;
 mod random;
 mod round_ledger;
 mod run;
+pub mod state;
 pub mod tasks;
 
 pub use delivery::{Admit, Delivery, Flow, Gate, HandlerErrors, Next};

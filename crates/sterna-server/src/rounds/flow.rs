@@ -10,13 +10,14 @@ use sterna_flow::{
 use sterna_protocol::input::{InputRequests, InputRequired, InputResponses};
 use sterna_protocol::json::RawJson;
 use sterna_protocol::result::Outcome;
+use sterna_runner::state::{FlowRound, HandlerState, StatePayload};
 use sterna_runner::{Admit, Delivery, Gate, Running, run};
 use sterna_seal::{OpenError, Part};
 
 use super::gate::Lacking;
 use super::low_level::only;
 use super::now;
-use super::token::{Carried, Kept, Thread, refused};
+use super::state::{self, refused, take_up};
 use super::{Played, Round, asking, charge};
 use crate::cx::{Cx, Envelope};
 use crate::failure::Failure;
@@ -27,11 +28,11 @@ pub(super) async fn play<T: Send + 'static>(
     mut round: Box<Round>,
     handler: &Straight<T>,
 ) -> Result<Played<T>, Failure> {
-    let thread = Thread::take_up(&mut round).await?;
-    let (before, journal) = Before::read(&thread, &round)?;
+    let flow_round = take_up(&mut round).await?;
+    let (before, journal) = Before::read(&flow_round, &round)?;
     let responses = round.responses.take().unwrap_or_default();
     let answers = client_answers(&responses, &journal)?;
-    let mut driver = start(&round, &thread, &before, journal, handler)?;
+    let mut driver = start(&round, &flow_round, &before, journal, handler)?;
     if !answers.is_empty() {
         hand_in(&mut driver, answers);
     }
@@ -41,7 +42,7 @@ pub(super) async fn play<T: Send + 'static>(
         requests: InputRequests::new(),
         lacking: Lacking::default(),
     };
-    let resume = |journal| start(&round, &thread, &before, journal, handler);
+    let resume = |journal| start(&round, &flow_round, &before, journal, handler);
     let rest = match run(&mut driver, &mut delivery, resume).await? {
         Ending::Finished(result) => return Ok(Outcome::Complete(result)),
         Ending::Failed(failure) => return Err(failure),
@@ -56,9 +57,9 @@ pub(super) async fn play<T: Send + 'static>(
     drop(driver);
     match rest {
         Rest::Later(sheds, requests, journal) => {
-            suspend(&round, &thread, sheds, requests, &journal).await
+            suspend(&round, &flow_round, sheds, requests, &journal).await
         }
-        Rest::Task(journal) => Box::pin(become_task(&round, &thread, &journal)).await,
+        Rest::Task(journal) => Box::pin(become_task(&round, &flow_round, &journal)).await,
     }
 }
 
@@ -77,26 +78,26 @@ struct Before {
 }
 
 impl Before {
-    fn read(thread: &Thread, round: &Round) -> Result<(Self, Journal), Failure> {
-        let Some(kept) = thread.kept(round)? else {
+    fn read(flow_round: &FlowRound, round: &Round) -> Result<(Self, Journal), Failure> {
+        let Some(payload) = state::payload(round, flow_round)? else {
             let begins = Self {
                 build: BuildMatch::Same,
                 sheds: 0,
             };
             return Ok((begins, Journal::new()));
         };
-        let Carried::Journal(bytes) = kept.carried else {
+        let HandlerState::Journal(bytes) = payload.handler else {
             return Err(refused(&round.core, OpenError::Unreadable));
         };
         let journal = Journal::decode(bytes, &round.core.limits)
             .map_err(|_| refused(&round.core, OpenError::Unreadable))?;
         let before = Self {
-            build: if kept.build == round.core.build {
+            build: if payload.build == round.core.build {
                 BuildMatch::Same
             } else {
                 BuildMatch::Other
             },
-            sheds: kept.sheds,
+            sheds: payload.sheds,
         };
         Ok((before, journal))
     }
@@ -104,8 +105,8 @@ impl Before {
 
 /// Whether the round can be played: its state is one of this server's flows,
 /// and its answers are well-formed.
-pub(super) fn check(round: &Round, thread: &Thread) -> Result<(), Failure> {
-    let (_, journal) = Before::read(thread, round)?;
+pub(super) fn check(round: &Round, flow_round: &FlowRound) -> Result<(), Failure> {
+    let (_, journal) = Before::read(flow_round, round)?;
     match &round.responses {
         None => Ok(()),
         Some(responses) => client_answers(responses, &journal).map(drop),
@@ -145,23 +146,23 @@ fn hand_in<T>(driver: &mut Running<T, Failure>, answers: Vec<(String, Bytes)>) {
 
 fn start<T: Send + 'static>(
     round: &Round,
-    thread: &Thread,
+    flow_round: &FlowRound,
     before: &Before,
     journal: Journal,
     handler: &Straight<T>,
 ) -> Result<Running<T, Failure>, Failure> {
-    let flow = thread.flow;
-    let run = Run::new(engine(round)?, flow).resume(journal, thread.round, before.build);
+    let flow = flow_round.flow();
+    let run = Run::new(engine(round)?, flow).resume(journal, flow_round.number(), before.build);
     Ok(drive_as(round, run, handler))
 }
 
 /// Starts a handler whose client is asked while it waits.
 pub(super) fn start_live<T: Send + 'static>(
     round: &Round,
-    thread: &Thread,
+    flow_round: &FlowRound,
     handler: &Straight<T>,
 ) -> Result<Running<T, Failure>, Failure> {
-    let flow = thread.flow;
+    let flow = flow_round.flow();
     let run = Run::new(engine(round)?, flow).mode(ExecutionMode::Legacy);
     Ok(drive_as(round, run, handler))
 }
@@ -199,7 +200,7 @@ fn drive_as<T: Send + 'static>(
 /// Goes on as a task: what was done so far is its journal (TASK-S6).
 async fn become_task<T>(
     round: &Round,
-    thread: &Thread,
+    flow_round: &FlowRound,
     journal: &Journal,
 ) -> Result<Played<T>, Failure> {
     let tasks = round.core.tasks.as_ref().ok_or(Failure::Internal)?;
@@ -210,7 +211,7 @@ async fn become_task<T>(
         tool: &round.target.name,
         arguments: (*round.input).clone(),
         ttl: wish.ttl,
-        begun: Some((*thread.flow.as_bytes(), journal)),
+        begun: Some((*flow_round.flow().as_bytes(), journal)),
     };
     let created = tasks.create(&round.core, opening, wish).await?;
     Ok(Outcome::Extension(created))
@@ -279,16 +280,16 @@ impl Delivery for RoundTripDelivery<'_> {
 
 async fn suspend<T>(
     round: &Round,
-    thread: &Thread,
+    flow_round: &FlowRound,
     sheds: u8,
     requests: InputRequests,
     journal: &Journal,
 ) -> Result<Played<T>, Failure> {
-    let kept = Kept {
+    let payload = StatePayload {
         build: round.core.build,
         sheds,
-        trace: thread.trace(round),
-        carried: Carried::Journal(journal.encode()),
+        trace: state::trace(round, flow_round),
+        handler: HandlerState::Journal(journal.encode()),
     };
     let parts = || {
         let entries = journal.entries().iter();
@@ -296,7 +297,7 @@ async fn suspend<T>(
             .map(|entry| Part::new(entry.key().as_str(), entry.value().len()))
             .collect()
     };
-    let sealing = thread.seal(round, &kept, &parts)?;
+    let sealing = state::seal(round, flow_round, &payload, &parts)?;
     let state = sealing.await?;
     let required = InputRequired::new(requests, Some(state));
     Ok(asking(required.expect("there is a state")))

@@ -16,7 +16,7 @@ use sterna_runner::{Admit, Delivery, Flow, Gate, Next, ask_all, run, run_low_lev
 use super::flow::stopped;
 use super::gate::Lacking;
 use super::low_level::Returned;
-use super::token::Thread;
+use super::state::take_up;
 use super::{Round, charge, now};
 use crate::call::{Answers, Call};
 use crate::cx::Envelope;
@@ -39,8 +39,8 @@ pub(super) async fn flow<T: Send + 'static, L: Line>(
     handler: &Straight<T>,
     line: &L,
 ) -> Result<T, Failure> {
-    let thread = Thread::take_up(&mut round).await?;
-    let mut driver = super::flow::start_live(&round, &thread, handler)?;
+    let flow_round = take_up(&mut round).await?;
+    let mut driver = super::flow::start_live(&round, &flow_round, handler)?;
     let mut delivery = SessionDelivery::new(&round, line);
     // A flow that asks while it runs is not suspended.
     let ending = run(&mut driver, &mut delivery, |_| Err(Failure::Internal)).await?;

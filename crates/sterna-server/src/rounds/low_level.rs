@@ -5,11 +5,12 @@ use std::sync::Arc;
 use sterna_protocol::input::{InputRequest, InputRequired, InputResponses};
 use sterna_protocol::json::{JsonObject, RawJson};
 use sterna_protocol::result::Outcome;
+use sterna_runner::state::{FlowRound, HandlerState, StatePayload};
 use sterna_runner::{Admit, Gate, HandlerErrors, ask_all, run_low_level};
 use sterna_seal::OpenError;
 
 use super::gate::Lacking;
-use super::token::{Carried, Kept, Thread, refused};
+use super::state::{self, refused, take_up};
 use super::{Played, Round, asking, charge};
 use crate::call::{Answers, Call};
 use crate::failure::Failure;
@@ -20,15 +21,15 @@ pub(super) async fn play<T: Send + 'static>(
     mut round: Box<Round>,
     handler: &LowLevel<T>,
 ) -> Result<Played<T>, Failure> {
-    let thread = Thread::take_up(&mut round).await?;
+    let flow_round = take_up(&mut round).await?;
     let responses = round.responses.take().unwrap_or_default();
-    let (answers, state) = read(&round, &thread, &responses)?;
+    let (answers, state) = read(&round, &flow_round, &responses)?;
     let call = Call::new(
         round.request.clone(),
         Arc::clone(&round.input),
         round.target.written(),
         state,
-        thread.round,
+        flow_round.number(),
     );
     let start = || handler(call, Answers::new(answers));
     match run_low_level(&*round, start).await? {
@@ -38,7 +39,7 @@ pub(super) async fn play<T: Send + 'static>(
                 lacking: Lacking::default(),
             };
             ask_all(&mut gate, required.requests().iter())?;
-            suspend(&round, &thread, required).await
+            suspend(&round, &flow_round, required).await
         }
         Outcome::Complete(result) => Ok(Outcome::Complete(result)),
         Outcome::Extension(none) => match none {},
@@ -47,31 +48,31 @@ pub(super) async fn play<T: Send + 'static>(
 
 /// Whether the round can be played: its state is one of a low-level handler,
 /// and its answers are well-formed.
-pub(super) fn check(round: &Round, thread: &Thread) -> Result<(), Failure> {
+pub(super) fn check(round: &Round, flow_round: &FlowRound) -> Result<(), Failure> {
     match &round.responses {
-        None => read(round, thread, &InputResponses::default()).map(drop),
-        Some(responses) => read(round, thread, responses).map(drop),
+        None => read(round, flow_round, &InputResponses::default()).map(drop),
+        Some(responses) => read(round, flow_round, responses).map(drop),
     }
 }
 
 /// The answers of the client and the state of the author.
 fn read(
     round: &Round,
-    thread: &Thread,
+    flow_round: &FlowRound,
     responses: &InputResponses,
 ) -> Result<(JsonObject, Option<Arc<str>>), Failure> {
-    let Some(kept) = thread.kept(round)? else {
+    let Some(payload) = state::payload(round, flow_round)? else {
         return Ok((all(responses), None));
     };
-    match kept.carried {
-        Carried::Author { asked, state } => {
+    match payload.handler {
+        HandlerState::LowLevel { asked, state } => {
             // MRTR-S14: answers to questions that were not asked are ignored.
             let asked = |key: &str| asked.iter().any(|asked| asked == key);
             let answers = only(responses, asked)
                 .map(|answer| answer.map(|(key, answer)| (key, answer.clone())));
             Ok((answers.collect::<Result<_, _>>()?, Some(Arc::from(&*state))))
         }
-        Carried::Journal(_) => Err(refused(&round.core, OpenError::Unreadable)),
+        HandlerState::Journal(_) => Err(refused(&round.core, OpenError::Unreadable)),
     }
 }
 
@@ -109,26 +110,26 @@ pub(super) type Returned<'q> = (&'q str, &'q InputRequest);
 /// Ends the round with the questions and the sealed state of the author.
 async fn suspend<T>(
     round: &Round,
-    thread: &Thread,
+    flow_round: &FlowRound,
     required: InputRequired,
 ) -> Result<Played<T>, Failure> {
-    if thread.round >= round.core.max_rounds {
+    if flow_round.number() >= round.core.max_rounds {
         return Err(Failure::Rounds);
     }
     let Some(state) = required.state().cloned() else {
         return Ok(asking(required));
     };
     let asked = required.requests().iter();
-    let kept = Kept {
+    let payload = StatePayload {
         build: round.core.build,
         sheds: 0,
-        trace: thread.trace(round),
-        carried: Carried::Author {
+        trace: state::trace(round, flow_round),
+        handler: HandlerState::LowLevel {
             asked: asked.map(|(key, _)| key.into()).collect(),
             state: state.as_str().into(),
         },
     };
-    let sealed = thread.seal(round, &kept, &Vec::new)?.await?;
+    let sealed = state::seal(round, flow_round, &payload, &Vec::new)?.await?;
     Ok(asking(required.with_state(sealed)))
 }
 

@@ -6,14 +6,12 @@
 
 mod flow;
 pub(crate) mod gate;
-mod inspect;
 mod live;
 mod low_level;
 mod report;
 mod round_ledger;
+mod state;
 mod strict;
-mod token;
-mod v1;
 mod wanted;
 
 use std::sync::Arc;
@@ -24,11 +22,11 @@ use sterna_protocol::input::{InputRequired, InputResponses, RequestState};
 use sterna_protocol::result::Outcome;
 use sterna_seal::{Lifetimes, TargetDigest, UnixMillis};
 
-pub use inspect::{SealedState, StateContent};
 pub(crate) use live::Line;
 pub(crate) use report::Reporter;
 pub(crate) use round_ledger::{PreparedRound, round_failed};
 use sterna_http::{Shutdown, clock};
+pub use sterna_runner::state::{SealedState, StateContent};
 pub(crate) use wanted::Wanted;
 
 use crate::around::{RoundEnd, Watched};
@@ -101,7 +99,7 @@ impl Round {
             Way::LowLevel(handler) => Box::pin(low_level::play(self, &**handler)).await,
         };
         let ended = RoundEnd::of(&outcome);
-        token::note_end(&core, &request, ended);
+        state::note_end(&core, &request, ended);
         watched.end(ended);
         outcome
     }
@@ -146,7 +144,7 @@ impl Round {
             Ok(_) => RoundEnd::Finished,
             Err(_) => RoundEnd::Failed,
         };
-        token::note_end(&core, &request, ended);
+        state::note_end(&core, &request, ended);
         watched.end(ended);
         result
     }

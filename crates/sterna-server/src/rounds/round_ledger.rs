@@ -1,10 +1,11 @@
 //! Enters a retry in the ledger of rounds, so that it is answered once.
 
 use ring::digest::{Context, SHA256};
+use sterna_runner::state::FlowRound;
 use sterna_runner::{EnteredRound, RoundError, RoundLease};
 use sterna_seal::OpenError;
 
-use super::token::{Thread, refused};
+use super::state::{refused, take_up};
 use super::{Round, flow, low_level};
 use crate::around::{RoundEnd, Watched};
 use crate::failure::Failure;
@@ -14,7 +15,7 @@ use crate::tasks::store_failed;
 /// A round whose state is opened and whose answers are well-formed, so that
 /// only its handler can refuse it.
 pub(crate) struct PreparedRound {
-    pub(super) thread: Option<Thread>,
+    pub(super) flow_round: Option<FlowRound>,
     pub(super) watched: Option<Watched>,
 }
 
@@ -37,14 +38,14 @@ impl Round {
     /// its tool may be used once only.
     pub(crate) async fn enter<T>(&mut self, way: &Way<T>) -> Result<EnteredRound, Failure> {
         let watched = Watched::begin(&self.core, &self.request, &self.target);
-        let (retry, thread) = match Thread::take_up(self).await {
-            Ok(thread) => (self.claim(way, &thread).await, Some(thread)),
+        let (retry, flow_round) = match take_up(self).await {
+            Ok(flow_round) => (self.claim(way, &flow_round).await, Some(flow_round)),
             Err(failure) => (Err(failure), None),
         };
         match &retry {
             Ok(EnteredRound::Leased(_)) => {
                 let prepared = PreparedRound {
-                    thread,
+                    flow_round,
                     watched: Some(watched),
                 };
                 self.entered = Some(Box::new(prepared));
@@ -55,18 +56,28 @@ impl Round {
         retry
     }
 
-    async fn claim<T>(&self, way: &Way<T>, thread: &Thread) -> Result<EnteredRound, Failure> {
+    async fn claim<T>(
+        &self,
+        way: &Way<T>,
+        flow_round: &FlowRound,
+    ) -> Result<EnteredRound, Failure> {
         let (Some(tasks), Some(state)) = (&self.core.tasks, &self.state) else {
             return Err(Failure::Internal);
         };
         let is_single_use = self.is_single_use();
         match way {
-            Way::Flow(_) => flow::check(self, thread)?,
-            Way::LowLevel(_) => low_level::check(self, thread)?,
+            Way::Flow(_) => flow::check(self, flow_round)?,
+            Way::LowLevel(_) => low_level::check(self, flow_round)?,
         }
         let digest = self.digest(state.as_str());
         let lifetime = self.target.lifetimes.flow;
-        let entered = RoundLease::enter(&tasks.store, thread.flow, thread.round, digest, lifetime);
+        let entered = RoundLease::enter(
+            &tasks.store,
+            flow_round.flow(),
+            flow_round.number(),
+            digest,
+            lifetime,
+        );
         match entered.await.map_err(round_failed)? {
             EnteredRound::Answered(_) if is_single_use => {
                 Err(refused(&self.core, OpenError::Unreadable))

@@ -1,28 +1,28 @@
-//! What a sealed state holds, byte by byte. Frozen: other builds read it.
+//! The bytes of a state's payload. Frozen: other builds read them.
 
-use super::token::{Carried, Kept};
+use super::{HandlerState, StatePayload};
 
-/// Writes `kept` for a build of the id `build`.
-pub(super) fn write(kept: &Kept<'_>) -> Vec<u8> {
-    let carried = match &kept.carried {
-        Carried::Journal(journal) => journal.len(),
-        Carried::Author { asked, state } => {
+/// Writes a payload.
+pub(super) fn write(payload: &StatePayload<'_>) -> Vec<u8> {
+    let handler = match &payload.handler {
+        HandlerState::Journal(journal) => journal.len(),
+        HandlerState::LowLevel { asked, state } => {
             let asked = asked.iter().map(|key| 4 + key.len());
             4 + asked.sum::<usize>() + state.len()
         }
     };
-    let mut bytes = Vec::with_capacity(HEAD + kept.trace.len() + carried);
+    let mut bytes = Vec::with_capacity(HEAD + payload.trace.len() + handler);
     bytes.push(VERSION);
-    bytes.push(match kept.carried {
-        Carried::Journal(_) => JOURNAL,
-        Carried::Author { .. } => AUTHOR,
+    bytes.push(match payload.handler {
+        HandlerState::Journal(_) => JOURNAL,
+        HandlerState::LowLevel { .. } => AUTHOR,
     });
-    bytes.extend_from_slice(&kept.build);
-    bytes.push(kept.sheds);
-    bytes.extend_from_slice(&kept.trace);
-    match &kept.carried {
-        Carried::Journal(journal) => bytes.extend_from_slice(journal),
-        Carried::Author { asked, state } => {
+    bytes.extend_from_slice(&payload.build);
+    bytes.push(payload.sheds);
+    bytes.extend_from_slice(&payload.trace);
+    match &payload.handler {
+        HandlerState::Journal(journal) => bytes.extend_from_slice(journal),
+        HandlerState::LowLevel { asked, state } => {
             write_list(asked, &mut bytes);
             bytes.extend_from_slice(state.as_bytes());
         }
@@ -30,8 +30,8 @@ pub(super) fn write(kept: &Kept<'_>) -> Vec<u8> {
     bytes
 }
 
-/// Reads what any build of this version wrote; `None` if none did.
-pub(super) fn read(bytes: &[u8]) -> Option<Kept<'_>> {
+/// Reads a payload; `None` if no build of this version wrote it.
+pub(super) fn read(bytes: &[u8]) -> Option<StatePayload<'_>> {
     let mut rest = bytes;
     if take::<1>(&mut rest)? != [VERSION] {
         return None;
@@ -40,23 +40,23 @@ pub(super) fn read(bytes: &[u8]) -> Option<Kept<'_>> {
     let build = take(&mut rest)?;
     let [sheds] = take(&mut rest)?;
     let trace = take(&mut rest)?;
-    let carried = match kind {
-        JOURNAL => Carried::Journal(rest.to_vec().into()),
-        AUTHOR => Carried::Author {
+    let handler = match kind {
+        JOURNAL => HandlerState::Journal(rest.to_vec().into()),
+        AUTHOR => HandlerState::LowLevel {
             asked: read_list(&mut rest)?,
             state: std::str::from_utf8(rest).ok()?.into(),
         },
         _ => return None,
     };
-    Some(Kept {
+    Some(StatePayload {
         build,
         sheds,
         trace,
-        carried,
+        handler,
     })
 }
 
-/// The trace of the flow alone, without what is carried.
+/// Returns the trace of a payload, without reading the rest of it.
 pub(super) fn trace(bytes: &[u8]) -> Option<[u8; 16]> {
     let (_, rest) = bytes.split_at_checked(HEAD)?;
     rest.first_chunk().copied()
@@ -94,7 +94,7 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     Some(*taken)
 }
 
-/// What stands before the trace: version, kind, build and sheds.
+/// Length of the bytes before the trace: version, kind, build and sheds.
 const HEAD: usize = 1 + 1 + 8 + 1;
 const VERSION: u8 = 1;
 const JOURNAL: u8 = 0;
@@ -112,16 +112,16 @@ mod tests {
 
     #[test]
     fn the_format_is_frozen() {
-        let journal = Kept {
+        let journal = StatePayload {
             build: *b"build-id",
             sheds: 1,
             trace: [0xab; 16],
-            carried: Carried::Journal(b"journal".to_vec().into()),
+            handler: HandlerState::Journal(b"journal".to_vec().into()),
         };
         let frozen = "01006275696c642d696401abababababababababababababababab6a6f75726e616c";
         assert_eq!(hex(&write(&journal)), frozen);
-        let author = Kept {
-            carried: Carried::Author {
+        let author = StatePayload {
+            handler: HandlerState::LowLevel {
                 asked: vec!["a".into(), "bc".into()],
                 state: "state".into(),
             },
@@ -136,23 +136,23 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_are_read_that_would_be_written_otherwise(bytes: Vec<u8>) {
-            if let Some(kept) = read(&bytes) {
-                prop_assert_eq!(write(&kept), bytes);
+            if let Some(payload) = read(&bytes) {
+                prop_assert_eq!(write(&payload), bytes);
             }
         }
 
         #[test]
         fn a_state_cut_short_is_no_other_state(asked: Vec<String>, cut in 1_usize..20) {
-            let kept = Kept {
+            let payload = StatePayload {
                 build: [1; 8],
                 sheds: 0,
                 trace: [0; 16],
-                carried: Carried::Author {
+                handler: HandlerState::LowLevel {
                     asked: asked.iter().map(|key| key.as_str().into()).collect(),
                     state: "".into(),
                 },
             };
-            let bytes = write(&kept);
+            let bytes = write(&payload);
             let short = &bytes[..bytes.len().saturating_sub(cut)];
             prop_assert_eq!(read(short), None);
         }
