@@ -65,8 +65,8 @@ pub trait Delivery: Gate<OpenQuestion> {
         true
     }
 
-    /// Returns the error of a mistake in the handler, which ends the run
-    /// whatever the handler returned.
+    /// Returns the error of a mistake in the handler. It ends the run, also if
+    /// the handler has returned a result.
     fn misuse(&self) -> Option<Self::Error>;
 
     /// Reports a diagnostic to the handler's author.
@@ -109,8 +109,8 @@ pub trait HandlerErrors {
     /// Reason for which its run ends without a result.
     type Error;
 
-    /// Returns the error of a mistake in the handler, which ends the run
-    /// whatever the handler returned.
+    /// Returns the error of a mistake in the handler. It ends the run, also if
+    /// the handler has returned a result.
     fn misuse(&self) -> Option<Self::Error>;
 
     /// Returns the error of a handler that panicked with `message`.

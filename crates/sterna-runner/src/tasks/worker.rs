@@ -14,7 +14,7 @@ use super::lease::{LeaseKeeper, LeaseLost};
 use super::{TaskQueue, TaskShared};
 use crate::run::run;
 
-/// How a worker lets go of a task.
+/// Way in which a worker lets go of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a worker acts on each of them")]
 pub enum WorkerExit {

@@ -1,4 +1,5 @@
-//! A round of a handler that is straight-line code.
+//! A round of a flow: replays it, and ends the request with its result or its
+//! questions.
 
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ pub(super) async fn play<T: Send + 'static>(
     handler: &Straight<T>,
 ) -> Result<Played<T>, Failure> {
     let flow_round = take_up(&mut round).await?;
-    let (before, journal) = Before::read(&flow_round, &round)?;
+    let (before, journal) = EarlierRounds::read(&flow_round, &round)?;
     let responses = round.responses.take().unwrap_or_default();
     let answers = client_answers(&responses, &journal)?;
     let mut driver = start(&round, &flow_round, &before, journal, handler)?;
@@ -43,41 +44,45 @@ pub(super) async fn play<T: Send + 'static>(
         lacking: Lacking::default(),
     };
     let resume = |journal| start(&round, &flow_round, &before, journal, handler);
-    let rest = match run(&mut driver, &mut delivery, resume).await? {
+    let continuation = match run(&mut driver, &mut delivery, resume).await? {
         Ending::Finished(result) => return Ok(Outcome::Complete(result)),
         Ending::Failed(failure) => return Err(failure),
         Ending::Stopped(error) => return Err(stopped(&round, &error)),
-        Ending::Shed(journal) if round.request.wants_task() => Rest::Task(journal),
-        Ending::Shed(journal) => Rest::Later(before.sheds + 1, InputRequests::new(), journal),
-        Ending::Suspended(suspended) => Rest::Later(0, delivery.requests, suspended.journal),
+        Ending::Shed(journal) if round.request.wants_task() => Continuation::Task(journal),
+        Ending::Shed(journal) => {
+            Continuation::Retry(before.sheds + 1, InputRequests::new(), journal)
+        }
+        Ending::Suspended(suspended) => {
+            Continuation::Retry(0, delivery.requests, suspended.journal)
+        }
         // A flow is cancelled by dropping it; another outcome is not one of a round trip.
         _ => return Err(Failure::Internal),
     };
     // Not kept while the state is sealed: a future is as large as all that it holds then.
     drop(driver);
-    match rest {
-        Rest::Later(sheds, requests, journal) => {
+    match continuation {
+        Continuation::Retry(sheds, requests, journal) => {
             suspend(&round, &flow_round, sheds, requests, &journal).await
         }
-        Rest::Task(journal) => Box::pin(become_task(&round, &flow_round, &journal)).await,
+        Continuation::Task(journal) => Box::pin(become_task(&round, &flow_round, &journal)).await,
     }
 }
 
-/// How a flow goes on that this round does not end.
-enum Rest {
-    /// With another round, after being sent away so often and with what is
-    /// asked.
-    Later(u8, InputRequests, Journal),
+/// Continuation of a flow that this round does not end.
+enum Continuation {
+    /// Another round: the number of times in a row that the flow was handed over,
+    /// its questions, and its journal.
+    Retry(u8, InputRequests, Journal),
     Task(Journal),
 }
 
-/// What the rounds before have left, besides their journal.
-struct Before {
+/// Facts from the state of the round before, besides the journal.
+struct EarlierRounds {
     build: BuildMatch,
     sheds: u8,
 }
 
-impl Before {
+impl EarlierRounds {
     fn read(flow_round: &FlowRound, round: &Round) -> Result<(Self, Journal), Failure> {
         let Some(payload) = state::payload(round, flow_round)? else {
             let begins = Self {
@@ -103,17 +108,17 @@ impl Before {
     }
 }
 
-/// Whether the round can be played: its state is one of this server's flows,
-/// and its answers are well-formed.
+/// Checks that the round can be served: its state is one of a flow, and its
+/// answers are well-formed.
 pub(super) fn check(round: &Round, flow_round: &FlowRound) -> Result<(), Failure> {
-    let (_, journal) = Before::read(flow_round, round)?;
+    let (_, journal) = EarlierRounds::read(flow_round, round)?;
     match &round.responses {
         None => Ok(()),
         Some(responses) => client_answers(responses, &journal).map(drop),
     }
 }
 
-/// The answers to what was asked, as they are to be handed in.
+/// Returns the answers to questions that were asked, as they are handed in.
 fn client_answers(
     responses: &InputResponses,
     journal: &Journal,
@@ -147,7 +152,7 @@ fn hand_in<T>(driver: &mut Running<T, Failure>, answers: Vec<(String, Bytes)>) {
 fn start<T: Send + 'static>(
     round: &Round,
     flow_round: &FlowRound,
-    before: &Before,
+    before: &EarlierRounds,
     journal: Journal,
     handler: &Straight<T>,
 ) -> Result<Running<T, Failure>, Failure> {
@@ -167,7 +172,7 @@ pub(super) fn start_live<T: Send + 'static>(
     Ok(drive_as(round, run, handler))
 }
 
-/// The engine of this call, with the ledger if there is a store.
+/// Returns the engine of this call, with a ledger if there is a store.
 fn engine(round: &Round) -> Result<Arc<Engine>, Failure> {
     match &round.core.tasks {
         None => Ok(Arc::clone(&round.core.engine)),
@@ -197,7 +202,7 @@ fn drive_as<T: Send + 'static>(
     run.drive(|cx| handler(Cx::new(cx, request), &round.input))
 }
 
-/// Goes on as a task: what was done so far is its journal (TASK-S6).
+/// Makes the flow a task that goes on from its journal (TASK-S6).
 async fn become_task<T>(
     round: &Round,
     flow_round: &FlowRound,
@@ -319,6 +324,6 @@ pub(super) fn stopped(round: &Round, error: &Error) -> Failure {
     }
 }
 
-/// How often in a row an instance may send a flow away: a client that is sent
-/// to and fro without end gives up.
+/// Number of times in a row that an instance may hand a flow over: a client that
+/// is sent to and fro without end gives up.
 const MAX_SHEDS: u8 = 2;

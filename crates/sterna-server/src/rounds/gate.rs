@@ -1,5 +1,5 @@
-//! Whether a client may be asked: nothing goes out that it did not declare on
-//! this very request (MRTR-S7).
+//! Checks that a client may be asked a question: nothing is sent that it did not
+//! declare on this very request (MRTR-S7).
 
 use std::net::IpAddr;
 
@@ -79,7 +79,8 @@ impl Lacking {
     }
 }
 
-/// What `client` would have to declare to be asked `question`.
+/// Returns the capabilities that `client` would have to declare to be asked
+/// `question`; `None` if it may be asked.
 pub(crate) fn missing(
     client: &ClientCapabilities,
     question: &InputRequest,
@@ -104,12 +105,12 @@ pub(crate) fn missing(
     client.missing(&required)
 }
 
-/// Whether `question` may go out at all.
+/// Checks that `question` may be sent to any client.
 ///
 /// # Errors
 ///
-/// It would send the user to a page that anybody on the way could change
-/// (ELICIT-S12). The author must act, so the log says where it was to go.
+/// It would send the user to a page that can be changed on the way (ELICIT-S12).
+/// The author must act, so the log names the host.
 fn check(core: &Core, question: &InputRequest) -> Result<(), Failure> {
     let InputRequest::Elicit(request) = question else {
         return Ok(());
@@ -131,7 +132,7 @@ fn check(core: &Core, question: &InputRequest) -> Result<(), Failure> {
     )))
 }
 
-/// The host of a URL, without what stands around it.
+/// Returns the host of a URL, without user, port and brackets.
 fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or("", |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

@@ -1,5 +1,6 @@
-//! A request whose client stays connected and is asked while it waits: the way
-//! of the older revisions. The handler is the same, and it runs once.
+//! Requests of sessions, the way of the older revisions: the client stays
+//! connected and is asked while it waits. The handler is the same, and it runs
+//! once.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -23,25 +24,25 @@ use crate::cx::Envelope;
 use crate::failure::Failure;
 use crate::handler::{LowLevel, Straight};
 
-/// The client at the other end, as far as it can be asked.
+/// Sends questions to the client of a session.
 ///
-/// Whoever answers it, and wherever that answer arrives, is behind this trait.
-pub(crate) trait Line: Send + Sync {
-    /// A question that is out. Dropping it takes the question back.
+/// The answer may arrive on another request, or at another instance.
+pub(crate) trait ClientPrompter: Send + Sync {
+    /// Question that was sent. Dropping it takes the question back.
     type Asking: Future<Output = Result<RawJson, Failure>> + Send + Unpin;
 
-    /// Puts a question to the client.
+    /// Sends a question to the client.
     fn ask(&self, request: InputRequest) -> Result<Self::Asking, Failure>;
 }
 
-pub(super) async fn flow<T: Send + 'static, L: Line>(
+pub(super) async fn flow<T: Send + 'static, P: ClientPrompter>(
     mut round: Box<Round>,
     handler: &Straight<T>,
-    line: &L,
+    prompter: &P,
 ) -> Result<T, Failure> {
     let flow_round = take_up(&mut round).await?;
     let mut driver = super::flow::start_live(&round, &flow_round, handler)?;
-    let mut delivery = SessionDelivery::new(&round, line);
+    let mut delivery = SessionDelivery::new(&round, prompter);
     // A flow that asks while it runs is not suspended.
     let ending = run(&mut driver, &mut delivery, |_| Err(Failure::Internal)).await?;
     match ending {
@@ -53,25 +54,25 @@ pub(super) async fn flow<T: Send + 'static, L: Line>(
 }
 
 /// Asks the client of an open request, which answers while it waits.
-struct SessionDelivery<'a, L: Line> {
+struct SessionDelivery<'a, P: ClientPrompter> {
     round: &'a Round,
-    line: &'a L,
-    open: BTreeMap<String, L::Asking>,
+    prompter: &'a P,
+    open: BTreeMap<String, P::Asking>,
     lacking: Lacking,
 }
 
-impl<'a, L: Line> SessionDelivery<'a, L> {
-    fn new(round: &'a Round, line: &'a L) -> Self {
+impl<'a, P: ClientPrompter> SessionDelivery<'a, P> {
+    fn new(round: &'a Round, prompter: &'a P) -> Self {
         Self {
             round,
-            line,
+            prompter,
             open: BTreeMap::new(),
             lacking: Lacking::default(),
         }
     }
 
     fn ask(&mut self, key: &str, question: InputRequest) -> Result<(), Failure> {
-        let asking = self.line.ask(question)?;
+        let asking = self.prompter.ask(question)?;
         self.open.insert(key.to_owned(), asking);
         Ok(())
     }
@@ -86,7 +87,7 @@ impl<'a, L: Line> SessionDelivery<'a, L> {
     }
 }
 
-impl<L: Line> Gate<OpenQuestion> for SessionDelivery<'_, L> {
+impl<P: ClientPrompter> Gate<OpenQuestion> for SessionDelivery<'_, P> {
     type Question = Box<Envelope>;
     type Error = Failure;
 
@@ -108,7 +109,7 @@ impl<L: Line> Gate<OpenQuestion> for SessionDelivery<'_, L> {
     }
 }
 
-impl<'q, L: Line> Gate<Returned<'q>> for SessionDelivery<'_, L> {
+impl<'q, P: ClientPrompter> Gate<Returned<'q>> for SessionDelivery<'_, P> {
     type Question = &'q InputRequest;
     type Error = Failure;
 
@@ -130,7 +131,7 @@ impl<'q, L: Line> Gate<Returned<'q>> for SessionDelivery<'_, L> {
     }
 }
 
-impl<L: Line> Delivery for SessionDelivery<'_, L> {
+impl<P: ClientPrompter> Delivery for SessionDelivery<'_, P> {
     const SENDS_WHILE_RUNNING: bool = true;
 
     fn now(&self) -> UnixMillis {
@@ -168,14 +169,14 @@ impl<L: Line> Delivery for SessionDelivery<'_, L> {
     }
 }
 
-pub(super) async fn low_level<T: Send + 'static, L: Line>(
+pub(super) async fn low_level<T: Send + 'static, P: ClientPrompter>(
     round: Box<Round>,
     handler: &LowLevel<T>,
-    line: &L,
+    prompter: &P,
 ) -> Result<T, Failure> {
     let mut answers = JsonObject::new();
     let mut state: Option<Arc<str>> = None;
-    let mut delivery = SessionDelivery::new(&round, line);
+    let mut delivery = SessionDelivery::new(&round, prompter);
     for turn in 0..MOST_TURNS {
         let input = Arc::clone(&round.input);
         let call = Call::new(
@@ -198,6 +199,6 @@ pub(super) async fn low_level<T: Send + 'static, L: Line>(
     Err(Failure::Rounds)
 }
 
-/// How often a low-level handler may ask within one request. Far more than any
-/// dialogue with a person, and an end to one that does not end.
+/// Number of turns that a low-level handler may take within one request: far more
+/// than any dialogue with a person.
 const MOST_TURNS: u32 = 100;

@@ -1,4 +1,4 @@
-//! A round of a handler that returns its questions itself.
+//! A round of a low-level handler, which returns its questions itself.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub(super) async fn play<T: Send + 'static>(
     }
 }
 
-/// Whether the round can be played: its state is one of a low-level handler,
+/// Checks that the round can be served: its state is one of a low-level handler,
 /// and its answers are well-formed.
 pub(super) fn check(round: &Round, flow_round: &FlowRound) -> Result<(), Failure> {
     match &round.responses {
@@ -55,7 +55,7 @@ pub(super) fn check(round: &Round, flow_round: &FlowRound) -> Result<(), Failure
     }
 }
 
-/// The answers of the client and the state of the author.
+/// Returns the answers of the client and the state of the author.
 fn read(
     round: &Round,
     flow_round: &FlowRound,
@@ -133,10 +133,9 @@ async fn suspend<T>(
     Ok(asking(required.with_state(sealed)))
 }
 
-/// The answers that were asked for.
+/// Returns the answers to questions that were asked.
 ///
-/// An answer is an object whatever it answers; anything else is malformed
-/// (MRTR-S13).
+/// Every answer is an object; anything else is malformed (MRTR-S13).
 pub(super) fn only(
     responses: &InputResponses,
     asked: impl Fn(&str) -> bool,

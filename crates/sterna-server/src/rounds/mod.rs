@@ -1,8 +1,8 @@
-//! A request that may take several rounds, from its state to its outcome.
+//! Requests that may take several rounds.
 //!
-//! Nothing is kept between two rounds (MRTR-S8): whatever a flow needs in order
-//! to go on is inside the sealed state, and any instance that has the keys can
-//! serve the next round (MRTR-S16).
+//! Nothing is kept between two rounds (MRTR-S8): the sealed state has all that a
+//! flow needs to go on, and any instance that has the keys can serve the next
+//! round (MRTR-S16).
 
 mod flow;
 pub(crate) mod gate;
@@ -22,7 +22,7 @@ use sterna_protocol::input::{InputRequired, InputResponses, RequestState};
 use sterna_protocol::result::Outcome;
 use sterna_seal::{Lifetimes, TargetDigest, UnixMillis};
 
-pub(crate) use live::Line;
+pub(crate) use live::ClientPrompter;
 pub(crate) use report::Reporter;
 pub(crate) use round_ledger::{PreparedRound, round_failed};
 use sterna_http::{Shutdown, clock};
@@ -43,16 +43,16 @@ pub(crate) fn now() -> UnixMillis {
 
 /// One round of a request.
 ///
-/// It is played from a box: a future that takes it by value holds two of it.
+/// It is served from a box: a future that takes it by value holds two of it.
 pub(crate) struct Round {
     pub(crate) core: Arc<Core>,
     pub(crate) request: Request,
     pub(crate) target: Target,
-    /// What the handler is called with.
+    /// Input of the handler.
     pub(crate) input: Arc<Value>,
     pub(crate) responses: Option<InputResponses>,
     pub(crate) state: Option<RequestState>,
-    /// The trace that the client says this request belongs to.
+    /// Trace that the client names for this request.
     pub(crate) traceparent: Option<String>,
     pub(crate) shutdown: Shutdown,
     /// Work that was done already to enter the round in the ledger, if it was
@@ -60,7 +60,7 @@ pub(crate) struct Round {
     pub(crate) entered: Option<Box<PreparedRound>>,
 }
 
-/// What a state is bound to, besides the caller (MRTR-S5).
+/// Target of a request: a state is bound to it and to the caller (MRTR-S5).
 pub(crate) struct Target {
     pub(crate) method: &'static str,
     pub(crate) name: String,
@@ -72,7 +72,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// How the arguments came.
+    /// Returns the form in which the arguments came.
     fn written(&self) -> Written {
         match self.method {
             "tools/call" => Written::AsJson,
@@ -104,20 +104,20 @@ impl Round {
         outcome
     }
 
-    /// The failure of a mistake that the handler's author has made, if there is
-    /// one.
+    /// Returns the failure of a mistake that the handler's author has made, if
+    /// there is one.
     fn misuse(&self) -> Option<Failure> {
         let mistake = self.request.mistake()?;
         tracing::error!(target: "sterna::rounds", name = self.shown(), "MR0201: {mistake}");
         Some(self.core.mistaken(format_args!("MR0201: {mistake}")))
     }
 
-    /// Logs what the handler's author should know.
+    /// Logs a diagnostic for the handler's author.
     fn report(&self, diagnostic: &Diagnostic) {
         tracing::warn!(target: "sterna::rounds", name = self.shown(), "{diagnostic}");
     }
 
-    /// What a log may call the target.
+    /// Returns the name of the target as it may be logged.
     fn shown(&self) -> &str {
         let offers = &self.core.offers;
         let shown = offers.shown(self.target.method, &self.target.name);
@@ -125,20 +125,20 @@ impl Round {
     }
 
     /// Serves a request whose client is asked while it waits.
-    pub(crate) async fn play_live<T, L>(
+    pub(crate) async fn play_live<T, P>(
         self: Box<Self>,
         way: &Way<T>,
-        line: &L,
+        prompter: &P,
     ) -> Result<T, Failure>
     where
         T: Send + 'static,
-        L: Line,
+        P: ClientPrompter,
     {
         let watched = Watched::begin(&self.core, &self.request, &self.target);
         let (core, request) = (Arc::clone(&self.core), self.request.clone());
         let result = match way {
-            Way::Flow(handler) => live::flow(self, &**handler, line).await,
-            Way::LowLevel(handler) => live::low_level(self, &**handler, line).await,
+            Way::Flow(handler) => live::flow(self, &**handler, prompter).await,
+            Way::LowLevel(handler) => live::low_level(self, &**handler, prompter).await,
         };
         let ended = match &result {
             Ok(_) => RoundEnd::Finished,
@@ -150,7 +150,7 @@ impl Round {
     }
 }
 
-/// How a round ended.
+/// Outcome of a round.
 pub(crate) type Played<T> = Outcome<T, CreatedTask>;
 
 /// Ends a round with the questions that were sent through its gate.

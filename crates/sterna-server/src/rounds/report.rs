@@ -1,4 +1,4 @@
-//! What a handler reports while it runs, on its way to the client.
+//! Sends the progress and the log messages of a handler to the client.
 
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
@@ -42,12 +42,12 @@ impl Reporter {
             furthest: Mutex::new(f64::NEG_INFINITY),
             // Twenty a second: no eye follows more.
             progresses: TokenBucket::new(Rate::new(50, Duration::from_millis(50))),
-            // A hundred a second: what is written faster nobody reads.
+            // A hundred a second: faster than a person reads.
             logs: TokenBucket::new(Rate::new(500, Duration::from_millis(10))),
         })
     }
 
-    /// Whether the client wants to hear anything.
+    /// Returns `true` if the client wants progress or log messages.
     pub(crate) fn is_wanted(meta: &RequestMeta) -> bool {
         meta.progress_token.is_some() || meta.log_level.is_some()
     }

@@ -1,4 +1,4 @@
-//! What a request is about: the offer it names and what that is called with.
+//! Finds the offer that a request names, and checks its arguments.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use crate::wording;
 /// An offer that a request names, with its arguments checked.
 pub(crate) struct Wanted<T> {
     pub(crate) target: Target,
-    /// What the handler is called with.
+    /// Input of the handler.
     pub(crate) input: Value,
     pub(crate) way: Arc<Way<T>>,
 }
 
 impl Wanted<CallToolResult> {
-    /// The tool that a call names, if there is one.
+    /// Returns the tool that a call names.
     pub(crate) fn tool(
         core: &Core,
         admission: &Admission,
@@ -66,7 +66,7 @@ impl Wanted<CallToolResult> {
 }
 
 impl Wanted<GetPromptResult> {
-    /// The prompt `name`.
+    /// Returns the prompt `name`.
     pub(crate) fn prompt(
         core: &Core,
         admission: &Admission,
@@ -106,7 +106,7 @@ impl Wanted<GetPromptResult> {
 }
 
 impl Wanted<ReadResourceResult> {
-    /// The resource at `uri`.
+    /// Returns the resource at `uri`.
     pub(crate) fn resource(
         core: &Core,
         admission: &Admission,

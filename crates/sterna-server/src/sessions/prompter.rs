@@ -36,7 +36,7 @@ pub(super) struct SessionPrompter {
     pub(super) relay: Option<AnswerRelay>,
 }
 
-impl rounds::Line for SessionPrompter {
+impl rounds::ClientPrompter for SessionPrompter {
     type Asking = PendingPrompt;
 
     fn ask(&self, request: InputRequest) -> Result<PendingPrompt, Failure> {

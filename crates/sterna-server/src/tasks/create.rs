@@ -25,15 +25,15 @@ pub(crate) struct Opening<'a> {
     pub(crate) meta: RequestMeta,
     pub(crate) tool: &'a str,
     pub(crate) arguments: Value,
-    /// How long the client wants the task to be kept.
+    /// Time for which the client wants the task to be kept.
     pub(crate) ttl: Option<Duration>,
-    /// The flow and what it has done, if it has begun.
+    /// Id and journal of the flow, if it has begun.
     pub(crate) begun: Option<([u8; 16], &'a Journal)>,
 }
 
 impl Tasks {
-    /// Creates the task, and answers when it is durable (TASK-S5), in the words
-    /// it was wished for.
+    /// Creates the task, and returns when it is durable (TASK-S5). The result is in
+    /// the dialect of `wish`.
     pub(crate) async fn create(
         &self,
         core: &Core,
@@ -95,7 +95,7 @@ impl Tasks {
 }
 
 impl Tasks {
-    /// Tells the operator why a task was not created, and the caller what to do.
+    /// Logs why a task was not created, and returns the failure of its call.
     fn not_created(&self, error: &Error) -> Failure {
         if error.kind() == ErrorKind::Quota {
             let most = self.config.per_owner.unwrap_or_default();

@@ -7,7 +7,7 @@ use sterna_http::auth::{Caller, Principal, Scopes};
 use sterna_protocol::meta::RequestMeta;
 use sterna_runner::tasks::Unreadable;
 
-/// Everything that a worker needs besides the journal.
+/// Request of a task: all that a worker needs besides the journal.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Stored {
     /// The build that created the task.
@@ -70,7 +70,7 @@ impl Stored {
         }
     }
 
-    /// Who created the task, with what they were granted then.
+    /// Returns the caller who created the task, with the grants of that time.
     pub(super) fn caller(&self) -> Caller {
         let principal = match &self.caller.name {
             None => Principal::anonymous(),
@@ -93,7 +93,7 @@ impl Stored {
         bytes.into()
     }
 
-    /// Reads what any build of this version wrote.
+    /// Reads the request that any build of this version wrote.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, Unreadable> {
         let json = match bytes.split_first() {
             Some((&VERSION, json)) => json,
