@@ -7,11 +7,8 @@ use std::time::{Duration, Instant};
 use sterna_http::clock;
 use sterna_protocol::result::Outcome;
 
-use crate::call::{Place, Request};
-use crate::core::Core;
-use crate::failure::Failure;
-use crate::handler::RequestError;
-use crate::rounds::Target;
+use crate::call::{FlowPosition, Request};
+use crate::failure::{Failure, RequestError};
 use crate::telemetry::flow_name;
 
 /// Sees every round of every tool, prompt and resource: its method, its
@@ -58,12 +55,15 @@ pub trait Around: Send + Sync + 'static {
     }
 }
 
+/// All hooks of a server.
+pub(crate) type Hooks = Arc<[Box<dyn Around>]>;
+
 /// What a hook sees of a round.
 pub struct RoundSeen<'a> {
     method: &'static str,
     target: &'a str,
     request: &'a Request,
-    place: Place,
+    place: FlowPosition,
 }
 
 impl RoundSeen<'_> {
@@ -150,7 +150,7 @@ impl RoundEnd {
 pub(crate) struct Watched(Option<Inner>);
 
 struct Inner {
-    core: Arc<Core>,
+    hooks: Hooks,
     request: Request,
     method: &'static str,
     target: String,
@@ -159,15 +159,20 @@ struct Inner {
 
 impl Watched {
     /// Costs nothing where there are no hooks.
-    pub(crate) fn begin(core: &Arc<Core>, request: &Request, target: &Target) -> Self {
-        if core.hooks.is_empty() {
+    pub(crate) fn begin(
+        hooks: &Hooks,
+        request: &Request,
+        method: &'static str,
+        target: &str,
+    ) -> Self {
+        if hooks.is_empty() {
             return Self(None);
         }
         Self(Some(Inner {
-            core: Arc::clone(core),
+            hooks: Arc::clone(hooks),
             request: request.clone(),
-            method: target.method,
-            target: target.name.clone(),
+            method,
+            target: target.to_owned(),
             start: clock::now(),
         }))
     }
@@ -182,7 +187,7 @@ impl Watched {
 impl Inner {
     fn end(self, ended: RoundEnd) {
         // A round that was refused before it had a place was seen by no hook.
-        let Some(place) = self.request.place() else {
+        let Some(place) = self.request.position() else {
             return;
         };
         let seen = RoundSeen {
@@ -192,7 +197,7 @@ impl Inner {
             place: *place,
         };
         let took = clock::now().saturating_duration_since(self.start);
-        for hook in self.core.hooks.iter() {
+        for hook in self.hooks.iter() {
             hook.after(&seen, ended, took);
         }
     }
@@ -208,18 +213,19 @@ impl Drop for Watched {
 
 /// Asks every hook whether the round may go on.
 pub(crate) fn may_go_on(
-    core: &Core,
+    hooks: &Hooks,
     request: &Request,
-    target: &Target,
-    place: Place,
+    method: &'static str,
+    target: &str,
+    place: FlowPosition,
 ) -> Result<(), Failure> {
     let seen = RoundSeen {
-        method: target.method,
-        target: &target.name,
+        method,
+        target,
         request,
         place,
     };
-    for hook in core.hooks.iter() {
+    for hook in hooks.iter() {
         hook.before(&seen).map_err(Failure::Handler)?;
     }
     Ok(())

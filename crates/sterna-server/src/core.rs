@@ -13,14 +13,14 @@ use sterna_protocol::implementation::Implementation;
 use sterna_protocol::meta::ResultMeta;
 use sterna_seal::{Budget, Lifetimes, Realm, SharedKeyring};
 
-use crate::around::Around;
-use crate::changes::Changes;
-use crate::failure::Failure;
-use crate::handler::{RequestError, States};
+use crate::around::Hooks;
+use crate::environment::Environment;
+use crate::failure::{Failure, RequestError};
+use crate::lists::{CachedReplies, Profile};
 use crate::offer::{Extensions, Offers};
-use crate::server::{CachedReplies, Profile};
-use crate::sessions::SessionTable;
-use crate::tasks::{TaskMode, Tasks};
+use crate::session_table::SessionTable;
+use crate::task_mode::TaskMode;
+use crate::tasks::Tasks;
 use crate::telemetry::McpMetrics;
 
 /// A server as one request sees it: it does not change while that is served.
@@ -61,10 +61,9 @@ pub(crate) struct Core {
     pub(crate) build: [u8; 8],
     pub(crate) overloaded: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     pub(crate) mistakes: Arc<MistakesShown>,
-    pub(crate) changes: Changes,
-    pub(crate) states: Arc<States>,
+    pub(crate) environment: Arc<Environment>,
     pub(crate) gate: Gate,
-    pub(crate) hooks: Arc<[Box<dyn Around>]>,
+    pub(crate) hooks: Hooks,
     pub(crate) metrics: Arc<McpMetrics>,
 }
 
@@ -84,6 +83,11 @@ impl Core {
         tools
             .filter(|tool| tool.task.mode != TaskMode::Never)
             .map(|tool| tool.wire.name.as_str())
+    }
+
+    /// Lifetime that the tool `name` sets for its tasks.
+    pub(crate) fn task_ttl(&self, name: &str) -> Option<Duration> {
+        self.offers.tools.get(name)?.task.ttl
     }
 
     /// Whether any call can become a task.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sterna_seal::{Entropy, EntropyError, FlowId, OsEntropy, ThreadEntropy, mint_flow_id_for};
 
-use crate::rounds::now;
+use crate::environment::now;
 
 /// The id of a flow that begins with `request`, which tells it from those of
 /// other callers.

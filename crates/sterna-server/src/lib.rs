@@ -51,15 +51,18 @@ mod around;
 mod changes;
 mod core;
 mod current;
+mod environment;
 mod era;
 mod failure;
 mod flow_ids;
 mod lists;
 mod reply;
 mod rounds;
+mod session_table;
 mod sessions;
 mod sink;
 mod stdio;
+mod task_mode;
 mod tasks;
 mod telemetry;
 mod v2026;
@@ -73,7 +76,7 @@ pub use sterna_http::auth;
 
 pub use around::{Around, RoundEnd, RoundSeen};
 pub use call::{Answers, Call, Request, form_schema};
-pub use changes::{Changes, Edit};
+pub use changes::Changes;
 pub use cx::{Ask, Cx, Refused, Script};
 pub use flow_ids::by_flow_ids;
 pub use handler::{
@@ -83,8 +86,9 @@ pub use handler::{
 pub use http::Mcp;
 pub use offer::{Extension, FromUri, Offer, Prompt, Resource, ResourceTemplate, Tool, Typed, Uri};
 pub use rounds::{SealedState, StateContent};
-pub use server::{BuildError, Server, ServerConfig, Service, ShowMistakes, StartError};
-pub use tasks::{TaskConfig, TaskMode};
+pub use server::{BuildError, Edit, Server, ServerConfig, Service, ShowMistakes, StartError};
+pub use task_mode::TaskMode;
+pub use tasks::TaskConfig;
 pub use telemetry::TraceContext;
 
 // The nouns of `Cx`'s verbs.

@@ -8,7 +8,7 @@ use sterna_protocol::json::JsonObject;
 use sterna_protocol::roots::{ListRootsResult, Root};
 use sterna_protocol::sampling::CreateMessageResult;
 
-use crate::cx::Refused;
+use crate::failure::Refused;
 
 /// The client's answers to what a low-level handler asked.
 ///

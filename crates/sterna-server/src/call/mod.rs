@@ -1,7 +1,11 @@
 //! The request that is being served, as a handler sees it.
 
 mod answers;
+mod capabilities;
+mod posed;
+mod report;
 mod request;
+pub(crate) mod text;
 
 use std::fmt;
 use std::ops::Deref;
@@ -12,10 +16,11 @@ use serde_json::Value;
 use sterna_flow::{Level, Listener, Progress};
 
 pub use answers::{Answers, form_schema};
+pub(crate) use capabilities::missing_capabilities;
+pub(crate) use posed::{Envelope, Posed};
+pub(crate) use report::Reporter;
 pub use request::Request;
-pub(crate) use request::{Becoming, Facts, Headers, Place};
-
-use crate::offer::text;
+pub(crate) use request::{FlowPosition, Headers, RequestInner, TaskPromotion};
 
 /// One round of a low-level handler: what it is called with.
 ///

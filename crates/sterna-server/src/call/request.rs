@@ -12,12 +12,13 @@ use sterna_protocol::implementation::Implementation;
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::meta::RequestMeta;
 
+use super::capabilities::missing_capabilities;
+use super::posed::Posed;
+use super::report::Reporter;
 use crate::changes::Changes;
-use crate::core::Core;
-use crate::cx::Posed;
+use crate::environment::Environment;
 use crate::era::MCP_SESSION_ID;
-use crate::rounds::{Reporter, gate};
-use crate::tasks::TaskOptions;
+use crate::task_mode::TaskOptions;
 use crate::telemetry::{TraceContext, flow_name};
 
 /// The request that is being served: who sent it and what came with it.
@@ -25,10 +26,10 @@ use crate::telemetry::{TraceContext, flow_name};
 /// Cheap to clone. It is true of this request alone: the next round of the same
 /// flow may come over another connection, with other capabilities.
 #[derive(Clone)]
-pub struct Request(Arc<Facts>);
+pub struct Request(Arc<RequestInner>);
 
-pub(crate) struct Facts {
-    pub(crate) core: Arc<Core>,
+pub(crate) struct RequestInner {
+    pub(crate) environment: Arc<Environment>,
     pub(crate) meta: RequestMeta,
     pub(crate) admission: Admission,
     pub(crate) extensions: Extensions,
@@ -37,9 +38,9 @@ pub(crate) struct Facts {
     /// A mistake of the author that no handler may hide.
     pub(crate) mistake: OnceLock<NotAForm>,
     /// Where the request stands in its flow, once that is known.
-    pub(crate) place: OnceLock<Place>,
+    pub(crate) position: OnceLock<FlowPosition>,
     /// Whether the call may go on as a task, and whether it wants to.
-    pub(crate) becoming: Becoming,
+    pub(crate) promotion: TaskPromotion,
     /// The questions that wait to be brought to the client.
     pub(crate) posed: Posed,
 }
@@ -63,14 +64,14 @@ impl Headers {
 
 /// Where a request stands in its flow.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct FlowPosition {
     pub(crate) flow: [u8; 16],
     pub(crate) round: u32,
     /// The trace that all rounds of the flow belong to, if one was named.
     pub(crate) trace: Option<[u8; 16]>,
 }
 
-impl Place {
+impl FlowPosition {
     /// The trace that all rounds of the flow belong to.
     ///
     /// Made only for those who look: most calls are over before anybody does.
@@ -81,24 +82,24 @@ impl Place {
 
 /// Whether a call goes on as a task.
 #[derive(Debug, Default)]
-pub(crate) struct Becoming {
-    wish: Option<TaskOptions>,
+pub(crate) struct TaskPromotion {
+    options: Option<TaskOptions>,
     wanted: AtomicBool,
 }
 
-impl Becoming {
+impl TaskPromotion {
     /// A call that may go on as a task, if its handler wants to and it has a
     /// wish.
-    pub(crate) fn wishing(wish: Option<TaskOptions>) -> Self {
+    pub(crate) fn with(options: Option<TaskOptions>) -> Self {
         Self {
-            wish,
+            options,
             wanted: AtomicBool::new(false),
         }
     }
 }
 
 impl Request {
-    pub(crate) fn new(facts: Facts) -> Self {
+    pub(crate) fn new(facts: RequestInner) -> Self {
         Self(Arc::new(facts))
     }
 
@@ -120,7 +121,7 @@ impl Request {
         reason = "the author reads it, and the call alone fails"
     )]
     pub(crate) fn shared_state<T: Send + Sync + 'static>(&self) -> &Arc<T> {
-        let state = self.0.core.states.get();
+        let state = self.0.environment.states.get();
         state.unwrap_or_else(|| {
             let wanted = std::any::type_name::<T>();
             panic!("MR0211: the server was given no `{wanted}`: give it one with `Server::state`")
@@ -148,7 +149,7 @@ impl Request {
     /// Whether the client can be asked `question`.
     #[must_use]
     pub fn can_ask(&self, question: &InputRequest) -> bool {
-        gate::missing(self.capabilities(), question).is_none()
+        missing_capabilities(self.capabilities(), question).is_none()
     }
 
     /// What layers around the server have put into the HTTP request.
@@ -180,43 +181,43 @@ impl Request {
     /// Tells subscribers that something of the server has changed.
     #[must_use]
     pub fn changes(&self) -> &Changes {
-        &self.0.core.changes
+        &self.0.environment.changes
     }
 
     /// The trace the request belongs to, for what the handler calls in turn.
     #[must_use]
     pub fn trace(&self) -> TraceContext<'_> {
-        let place = self.place();
-        TraceContext::new(&self.0.meta, place.map_or([0; 16], Place::trace))
+        let position = self.position();
+        TraceContext::new(&self.0.meta, position.map_or([0; 16], FlowPosition::trace))
     }
 
-    pub(crate) fn place(&self) -> Option<&Place> {
-        self.0.place.get()
+    pub(crate) fn position(&self) -> Option<&FlowPosition> {
+        self.0.position.get()
     }
 
     /// Notes where the request stands; a round stands in one place.
-    pub(crate) fn stands_at(&self, place: Place) {
-        let _ = self.0.place.set(place);
+    pub(crate) fn set_position(&self, position: FlowPosition) {
+        let _ = self.0.position.set(position);
     }
 
     /// Wants the call to go on as a task, if it may; says whether it may.
     pub(crate) fn want_task(&self) -> bool {
-        let becoming = &self.0.becoming;
-        let allowed = becoming.wish.is_some();
+        let promotion = &self.0.promotion;
+        let allowed = promotion.options.is_some();
         if allowed {
-            becoming.wanted.store(true, Ordering::Relaxed);
+            promotion.wanted.store(true, Ordering::Relaxed);
         }
         allowed
     }
 
     /// How the call is a task if it becomes one.
-    pub(crate) fn wish(&self) -> Option<TaskOptions> {
-        self.0.becoming.wish
+    pub(crate) fn task_options(&self) -> Option<TaskOptions> {
+        self.0.promotion.options
     }
 
     /// Whether the call wants to go on as a task.
     pub(crate) fn wants_task(&self) -> bool {
-        self.0.becoming.wanted.load(Ordering::Relaxed)
+        self.0.promotion.wanted.load(Ordering::Relaxed)
     }
 
     pub(crate) fn posed(&self) -> &Posed {
@@ -236,7 +237,7 @@ impl Request {
     }
 
     /// Notes a mistake of the author; the first one counts.
-    pub(crate) fn mistaken(&self, mistake: NotAForm) {
+    pub(crate) fn record_misuse(&self, mistake: NotAForm) {
         // A second mistake is found when the first has been put right.
         let _ = self.0.mistake.set(mistake);
     }

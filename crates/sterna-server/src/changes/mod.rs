@@ -1,22 +1,18 @@
 //! Changes of the server, on their way to those who subscribed.
 
-mod edit;
 mod subscribers;
 
+use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
 
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::subscription::SubscriptionFilter;
 
-pub use edit::Edit;
 use sterna_http::Admission;
-use subscribers::{Change, Subscribers};
+use subscribers::Subscribers;
+pub(crate) use subscribers::{Change, ResourceWatcher};
 
-use crate::core::Core;
-use crate::current::ReplaceableCore;
-use crate::server::BuildError;
-use crate::sessions::SessionState;
 use crate::sink::MessageSink;
 
 /// Changes what the server offers, and tells those who listen. Cheap to clone,
@@ -33,83 +29,32 @@ pub struct Changes(Arc<ChangesInner>);
 #[derive(Default)]
 struct ChangesInner {
     subscribers: Subscribers,
-    /// The server, if it changes; weak, for it owns this.
-    changing: OnceLock<Weak<ReplaceableCore>>,
+    /// The server whose lists change, as `Changes::update` knows it; weak, for
+    /// the server owns this.
+    server: OnceLock<Weak<dyn Any + Send + Sync>>,
 }
 
 impl Changes {
-    /// Adds and removes what the server offers, all of `edit` or nothing, and
-    /// tells those who listen which lists are others now.
-    ///
-    /// What is running goes on with what it began with. A call to what has been
-    /// removed is refused, and so is the next round of a flow in it.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] lists every mistake that was found, as when the server
-    /// was built, and that the server was not built to change: say so with
-    /// [`Server::dynamic_lists`](crate::Server::dynamic_lists).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use sterna_server::{BuildError, Cx, Edit, Server, Tool};
-    ///
-    /// async fn hello(_: Cx<'_>, (): ()) -> &'static str { "hello" }
-    ///
-    /// let service = Server::new("greeter", "1.0.0")
-    ///     .tool("hello", "Says hello", hello)
-    ///     .dynamic_lists()
-    ///     .build()?;
-    /// let tool = Tool::new("hallo", "Says hello in German", hello);
-    /// service.changes().update(Edit::new().without_tool("hello").offer(tool))?;
-    /// # Ok::<(), BuildError>(())
-    /// ```
-    pub fn update(&self, edit: Edit) -> Result<(), BuildError> {
-        let Some(changing) = self.0.changing.get() else {
-            let problem = "it was built without `Server::dynamic_lists`".to_owned();
-            return Err(BuildError::of_edit(vec![problem]));
-        };
-        // Of a server that is gone nobody sees what it would offer.
-        changing.upgrade().map_or(Ok(()), |changing| {
-            changing.replace(
-                |core| edit.apply(core),
-                |before, after| self.announce(before, after),
-            )
-        })
-    }
-
     /// Tells those who listen that the resource at `uri` has changed.
     pub fn resource(&self, uri: &str) {
         self.0.subscribers.tell(Change::Resource(uri));
     }
 
-    /// Tells which lists are not what they were.
-    fn announce(&self, before: &Core, after: &Core) {
-        let (old, new) = (&before.cached, &after.cached);
-        // How a tool runs as a task is in the lists of sessions alone.
-        if old.lists.tools.differs(&new.lists.tools)
-            || old
-                .lists_2025_11_25
-                .tools
-                .differs(&new.lists_2025_11_25.tools)
-        {
-            self.0.subscribers.tell(Change::Tools);
-        }
-        if old.lists.prompts.differs(&new.lists.prompts) {
-            self.0.subscribers.tell(Change::Prompts);
-        }
-        if old.lists.resources.differs(&new.lists.resources)
-            || old.lists.templates.differs(&new.lists.templates)
-        {
-            self.0.subscribers.tell(Change::Resources);
-        }
+    /// Sets the server whose lists change. A server is built once, so a second
+    /// one is ignored.
+    pub(crate) fn set_server(&self, server: Weak<dyn Any + Send + Sync>) {
+        let _ = self.0.server.set(server);
     }
 
-    /// Says which server it is that changes.
-    pub(crate) fn of(&self, changing: &Arc<ReplaceableCore>) {
-        // Whoever builds a server says so once.
-        let _ = self.0.changing.set(Arc::downgrade(changing));
+    /// Returns the server whose lists change; `None` for one that was built
+    /// without dynamic lists.
+    pub(crate) fn server(&self) -> Option<&Weak<dyn Any + Send + Sync>> {
+        self.0.server.get()
+    }
+
+    /// Tells those who listen about `change`.
+    pub(crate) fn tell(&self, change: Change<'_>) {
+        self.0.subscribers.tell(change);
     }
 
     /// Tells the stream that the request `id` opened, until the guard is
@@ -129,7 +74,7 @@ impl Changes {
     /// guard is dropped.
     pub(crate) fn attend(
         &self,
-        session: Arc<SessionState>,
+        session: Arc<dyn ResourceWatcher>,
         admission: Admission,
         sink: MessageSink,
     ) -> Subscription {

@@ -9,7 +9,6 @@ use sterna_protocol::meta::{NotificationMeta, NotificationParams};
 use sterna_protocol::resource::ResourceUpdatedNotificationParams;
 use sterna_protocol::subscription::SubscriptionFilter;
 
-use crate::sessions::SessionState;
 use crate::sink::MessageSink;
 
 /// Those who listen on this instance.
@@ -33,14 +32,20 @@ struct Subscriber {
 /// Who listens, and to what.
 enum Audience {
     /// A session of the older revisions, which may change its mind.
-    Session(Arc<SessionState>),
+    Session(Arc<dyn ResourceWatcher>),
     /// The stream that a request opened.
     Stream(RequestId, SubscriptionFilter),
 }
 
-/// What has changed.
+/// Resources that a session watches.
+pub(crate) trait ResourceWatcher: Send + Sync {
+    /// Returns `true` if the session subscribed to the resource at `uri`.
+    fn watches(&self, uri: &str) -> bool;
+}
+
+/// Change of a server.
 #[derive(Clone, Copy)]
-pub(super) enum Change<'a> {
+pub(crate) enum Change<'a> {
     Prompts,
     Resource(&'a str),
     Resources,
@@ -79,11 +84,10 @@ impl Subscribers {
     /// Adds the stream of a session, in place of the one it had; its number.
     pub(super) fn attend(
         &self,
-        session: Arc<SessionState>,
+        session: Arc<dyn ResourceWatcher>,
         admission: Admission,
         sink: MessageSink,
     ) -> u64 {
-        session.listen(sink.clone());
         self.add(Audience::Session(session), admission, sink)
     }
 

@@ -56,7 +56,7 @@ impl<'a> Cx<'a> {
         let form = match Form::known::<T>() {
             Ok(form) => form,
             Err(mistake) => {
-                self.request.mistaken(mistake);
+                self.request.record_misuse(mistake);
                 return Ask::never();
             }
         };

@@ -3,9 +3,7 @@
 mod ask;
 mod asking;
 mod parts;
-mod posed;
 mod question;
-mod refused;
 mod script;
 mod steps;
 
@@ -15,10 +13,10 @@ use http::Extensions;
 use sterna_flow::{Level, Progress, RunInfo};
 use sterna_http::auth::Caller;
 
+pub(crate) use crate::call::{Envelope, Posed};
+pub use crate::failure::Refused;
 pub use ask::Ask;
-pub(crate) use posed::{Envelope, Posed};
 pub(crate) use question::CANNOT_ASK;
-pub use refused::Refused;
 pub use script::Script;
 
 use crate::call::Request;

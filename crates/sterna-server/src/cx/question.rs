@@ -15,7 +15,7 @@ use sterna_protocol::roots::{ListRootsResult, Root};
 use sterna_protocol::sampling::CreateMessageResult;
 
 use super::Refused;
-use super::posed::Envelope;
+use crate::call::Envelope;
 use crate::call::Request;
 
 /// A question whose good answer becomes a `T`.

@@ -2,7 +2,6 @@
 
 mod params;
 mod prompt_result;
-mod request_error;
 mod resource_result;
 mod tool_error;
 mod tool_result;
@@ -12,10 +11,8 @@ use std::pin::Pin;
 use serde_json::Value;
 use sterna_protocol::result::Outcome;
 
-pub(crate) use params::States;
 pub use params::{Handler, Params, State};
 pub use prompt_result::IntoPromptResult;
-pub use request_error::RequestError;
 pub use resource_result::IntoResourceResult;
 pub use tool_error::ToolError;
 pub(crate) use tool_result::schema_of_output;
@@ -23,6 +20,8 @@ pub use tool_result::{IntoToolResult, Json};
 
 use crate::call::{Answers, Call};
 use crate::cx::Cx;
+pub use crate::failure::RequestError;
+
 use crate::failure::Failure;
 
 /// A call in progress. It owns all it needs, because an answer that has become

@@ -1,7 +1,6 @@
 //! The parameters of handlers, and the state that they share.
 
-use std::any::{Any, TypeId, type_name};
-use std::collections::HashMap;
+use std::any::{TypeId, type_name};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -117,27 +116,6 @@ impl<T> Clone for State<T> {
 impl<T: fmt::Debug> fmt::Debug for State<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
-    }
-}
-
-/// The values that an author gave to the server for its handlers, one of each
-/// type.
-#[derive(Default)]
-pub(crate) struct States(HashMap<TypeId, Box<dyn Any + Send + Sync>>);
-
-impl States {
-    pub(crate) fn put<T: Send + Sync + 'static>(&mut self, state: T) {
-        self.0.insert(TypeId::of::<T>(), Box::new(Arc::new(state)));
-    }
-
-    pub(crate) fn get<T: 'static>(&self) -> Option<&Arc<T>> {
-        self.0.get(&TypeId::of::<T>())?.downcast_ref()
-    }
-
-    /// The first type of `wanted` that is not here.
-    pub(crate) fn missing(&self, wanted: &[(TypeId, &'static str)]) -> Option<&'static str> {
-        let missing = wanted.iter().find(|(id, _)| !self.0.contains_key(id));
-        missing.map(|(_, name)| *name)
     }
 }
 

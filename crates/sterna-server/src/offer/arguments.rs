@@ -5,7 +5,7 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::text;
+use crate::call::text;
 
 /// The schema of `A` as the schema of an object of arguments.
 ///

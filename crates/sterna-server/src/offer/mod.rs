@@ -9,7 +9,6 @@ mod prompt;
 mod resource;
 mod secret;
 mod template;
-pub(crate) mod text;
 mod tool;
 mod uri_template;
 
@@ -30,8 +29,8 @@ pub(crate) use resource::ResourceEntry;
 pub(crate) use template::TemplateEntry;
 pub(crate) use tool::{Tasking, ToolEntry};
 
-use crate::handler::States;
-use crate::tasks::TaskMode;
+use crate::environment::States;
+use crate::task_mode::TaskMode;
 
 /// Something a server offers. Made from each of them by `into()`.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use crate::call::{Answers, Call};
 use crate::cx::Cx;
 use crate::failure::Failure;
 use crate::handler::{Handler, IntoToolResult, Params, Way, boxed, schema_of_output};
-use crate::tasks::TaskMode;
+use crate::task_mode::TaskMode;
 
 /// A tool and the handler that does its work.
 ///

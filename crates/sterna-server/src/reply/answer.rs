@@ -14,11 +14,11 @@ use sterna_protocol::prompt::GetPromptResult;
 use sterna_protocol::resource::ReadResourceResult;
 use sterna_protocol::tool::CallToolResult;
 
+use super::RequestEnd;
 use super::{refuse, sign};
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::sink::frame;
-use crate::telemetry::RequestEnd;
 
 /// The answer to one request, written down.
 pub(crate) struct Answer {

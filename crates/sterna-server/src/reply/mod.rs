@@ -5,6 +5,7 @@ mod answer;
 mod completion;
 mod output_schema;
 mod page;
+mod request_span;
 
 use std::pin::Pin;
 
@@ -15,6 +16,7 @@ pub(crate) use answer::{Answer, CallResult, signature};
 pub(crate) use completion::complete;
 pub(crate) use output_schema::{check_output, finish_tool, sign};
 pub(crate) use page::page;
+pub(crate) use request_span::{RequestEnd, RequestSpan};
 
 /// Response to a request, or the work that leads to one.
 ///

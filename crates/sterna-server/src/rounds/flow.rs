@@ -209,16 +209,19 @@ async fn become_task<T>(
     journal: &Journal,
 ) -> Result<Played<T>, Failure> {
     let tasks = round.core.tasks.as_ref().ok_or(Failure::Internal)?;
-    let wish = round.request.wish().ok_or(Failure::Internal)?;
+    let options = round.request.task_options().ok_or(Failure::Internal)?;
     let opening = Opening {
         caller: round.request.caller(),
         meta: round.request.meta().clone(),
         tool: &round.target.name,
         arguments: (*round.input).clone(),
-        ttl: wish.ttl,
+        tool_ttl: round.core.task_ttl(&round.target.name),
+        ttl: options.ttl,
         begun: Some((*flow_round.flow().as_bytes(), journal)),
     };
-    let created = tasks.create(&round.core, opening, wish).await?;
+    let created = tasks
+        .create(opening, options, round.core.result_meta())
+        .await?;
     Ok(Outcome::Extension(created))
 }
 

@@ -7,13 +7,11 @@ use bytes::Bytes;
 use sterna_protocol::capabilities::{ClientCapabilities, ElicitationCapability};
 use sterna_protocol::elicitation::ElicitRequestParams;
 use sterna_protocol::input::InputRequest;
-use sterna_protocol::json::JsonObject;
-use sterna_protocol::sampling::IncludeContext;
 
 use sterna_flow::OpenQuestion;
 use sterna_runner::Admit;
 
-use crate::call::Request;
+use crate::call::{Request, missing_capabilities};
 use crate::core::Core;
 use crate::cx::{CANNOT_ASK, Envelope};
 use crate::failure::Failure;
@@ -40,11 +38,13 @@ impl Lacking {
         let envelope = request.posed().take(&question.request);
         let envelope = envelope.ok_or(Failure::Internal)?;
         check(core, &envelope.request)?;
-        Ok(match missing(request.capabilities(), &envelope.request) {
-            None => Admit::Send(envelope),
-            Some(_) if envelope.has_fallback => Admit::FallBack(Bytes::from_static(CANNOT_ASK)),
-            Some(missing) => self.note(missing),
-        })
+        Ok(
+            match missing_capabilities(request.capabilities(), &envelope.request) {
+                None => Admit::Send(envelope),
+                Some(_) if envelope.has_fallback => Admit::FallBack(Bytes::from_static(CANNOT_ASK)),
+                Some(missing) => self.note(missing),
+            },
+        )
     }
 
     /// Checks that the client of `request` may be asked the `question` of a
@@ -60,10 +60,12 @@ impl Lacking {
         question: &'q InputRequest,
     ) -> Result<Admit<&'q InputRequest>, Failure> {
         check(core, question)?;
-        Ok(match missing(request.capabilities(), question) {
-            None => Admit::Send(question),
-            Some(missing) => self.note(missing),
-        })
+        Ok(
+            match missing_capabilities(request.capabilities(), question) {
+                None => Admit::Send(question),
+                Some(missing) => self.note(missing),
+            },
+        )
     }
 
     fn note<Q>(&mut self, missing: ClientCapabilities) -> Admit<Q> {
@@ -77,32 +79,6 @@ impl Lacking {
         let lacking = self.0.take()?;
         Some(Failure::Capability(Box::new(lacking)))
     }
-}
-
-/// Returns the capabilities that `client` would have to declare to be asked
-/// `question`; `None` if it may be asked.
-pub(crate) fn missing(
-    client: &ClientCapabilities,
-    question: &InputRequest,
-) -> Option<ClientCapabilities> {
-    // Most questions are forms, and most clients show them.
-    if let InputRequest::Elicit(request) = question
-        && let ElicitRequestParams::Form(_) = &request.params
-        && let Some(elicitation) = &client.elicitation
-        && elicitation.has_form()
-    {
-        return None;
-    }
-    let mut required = question.required_capabilities();
-    // SAMP-S2
-    if let InputRequest::CreateMessage(request) = question
-        && let Some(context) = &request.params.include_context
-        && *context != IncludeContext::None
-    {
-        let sampling = required.sampling.get_or_insert_default();
-        sampling.context = Some(JsonObject::new());
-    }
-    client.missing(&required)
 }
 
 /// Checks that `question` may be sent to any client.

@@ -8,7 +8,6 @@ mod flow;
 pub(crate) mod gate;
 mod live;
 mod low_level;
-mod report;
 mod round_ledger;
 mod state;
 mod strict;
@@ -20,10 +19,9 @@ use serde_json::Value;
 use sterna_flow::Diagnostic;
 use sterna_protocol::input::{InputRequired, InputResponses, RequestState};
 use sterna_protocol::result::Outcome;
-use sterna_seal::{Lifetimes, TargetDigest, UnixMillis};
+use sterna_seal::{Lifetimes, TargetDigest};
 
 pub(crate) use live::ClientPrompter;
-pub(crate) use report::Reporter;
 pub(crate) use round_ledger::{PreparedRound, round_failed};
 use sterna_http::{Shutdown, clock};
 pub use sterna_runner::state::{SealedState, StateContent};
@@ -32,14 +30,10 @@ pub(crate) use wanted::Wanted;
 use crate::around::{RoundEnd, Watched};
 use crate::call::{Request, Written};
 use crate::core::Core;
+pub(crate) use crate::environment::now;
 use crate::failure::Failure;
 use crate::handler::Way;
 use crate::tasks::CreatedTask;
-
-/// Returns the time, for tokens and flows.
-pub(crate) fn now() -> UnixMillis {
-    clock::wall().into()
-}
 
 /// One round of a request.
 ///
@@ -82,6 +76,12 @@ impl Target {
 }
 
 impl Round {
+    /// Shows the round to the hooks of the server, until its end.
+    fn watch(&self) -> Watched {
+        let Target { method, name, .. } = &self.target;
+        Watched::begin(&self.core.hooks, &self.request, method, name)
+    }
+
     /// Serves the round.
     pub(crate) async fn play<T>(mut self: Box<Self>, way: &Way<T>) -> Result<Played<T>, Failure>
     where
@@ -90,7 +90,7 @@ impl Round {
         let entered = self.entered.as_mut();
         let watched = match entered.and_then(|entered| entered.watched.take()) {
             Some(watched) => watched,
-            None => Watched::begin(&self.core, &self.request, &self.target),
+            None => self.watch(),
         };
         let (core, request) = (Arc::clone(&self.core), self.request.clone());
         let outcome = match way {
@@ -134,7 +134,7 @@ impl Round {
         T: Send + 'static,
         P: ClientPrompter,
     {
-        let watched = Watched::begin(&self.core, &self.request, &self.target);
+        let watched = self.watch();
         let (core, request) = (Arc::clone(&self.core), self.request.clone());
         let result = match way {
             Way::Flow(handler) => live::flow(self, &**handler, prompter).await,

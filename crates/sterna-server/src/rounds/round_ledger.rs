@@ -37,7 +37,7 @@ impl Round {
     /// It was refused, or was entered with other answers, or was answered and
     /// its tool may be used once only.
     pub(crate) async fn enter<T>(&mut self, way: &Way<T>) -> Result<EnteredRound, Failure> {
-        let watched = Watched::begin(&self.core, &self.request, &self.target);
+        let watched = self.watch();
         let (retry, flow_round) = match take_up(self).await {
             Ok(flow_round) => (self.claim(way, &flow_round).await, Some(flow_round)),
             Err(failure) => (Err(failure), None),

@@ -9,7 +9,7 @@ use sterna_seal::{
 
 use super::{Round, Target, now};
 use crate::around::{RoundEnd, may_go_on};
-use crate::call::{Place, Request};
+use crate::call::{FlowPosition, Request};
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::flow_ids;
@@ -60,22 +60,23 @@ async fn open(round: &Round) -> Result<FlowRound, Failure> {
 
 /// Notes where the round stands, and asks the hooks whether it may go on.
 fn settle(round: &Round, flow_round: &FlowRound) -> Result<(), Failure> {
-    let place = Place {
+    let position = FlowPosition {
         flow: *flow_round.flow().as_bytes(),
         round: flow_round.number(),
         trace: named_trace(round, flow_round),
     };
-    round.request.stands_at(place);
+    round.request.set_position(position);
     let span = tracing::Span::current();
     if !span.is_disabled() {
-        let name = flow_name(place.flow);
+        let name = flow_name(position.flow);
         let name = format_args!("{:032x}", u128::from_be_bytes(name));
         span.record("sterna.flow.id", tracing::field::display(name));
-        span.record("sterna.round", place.round);
+        span.record("sterna.round", position.round);
         let trace = round.request.trace().id();
         span.record("sterna.trace.id", &*trace);
     }
-    may_go_on(&round.core, &round.request, &round.target, place)
+    let Target { method, name, .. } = &round.target;
+    may_go_on(&round.core.hooks, &round.request, method, name, position)
 }
 
 /// Returns the trace to keep for later rounds. One that the client has not named
@@ -192,7 +193,11 @@ pub(super) fn refused(core: &Core, reason: OpenError) -> Failure {
 pub(super) fn note_end(core: &Core, request: &Request, ended: RoundEnd) {
     tracing::Span::current().record("sterna.outcome", ended.as_str());
     let is_over = matches!(ended, RoundEnd::Failed | RoundEnd::Finished);
-    if is_over && request.place().is_some_and(|place| place.round > 0) {
+    if is_over
+        && request
+            .position()
+            .is_some_and(|position| position.round > 0)
+    {
         core.metrics.finished.add(1);
     }
 }

@@ -1,5 +1,6 @@
 //! From what an author said to a server that can run.
 
+use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,19 +14,21 @@ use sterna_protocol::meta::ResultMeta;
 use sterna_seal::{Keyring, Realm, ReloadError, SharedKeyring, ThreadEntropy};
 
 use super::keys_ready::KeysReady;
-use super::profile::Profile;
 use super::reload::warn_if_exposed;
 use super::service::Manner;
 use super::{BuildError, KeySource, Server, Service, ShowMistakes};
 use crate::changes::Changes;
 use crate::core::{Core, MistakesShown};
 use crate::current::{CurrentCore, ReplaceableCore};
+use crate::environment::Environment;
+use crate::environment::now;
+use crate::lists::Profile;
 use crate::offer::{Extension, Extensions, Offers};
 use crate::reply::signature;
-use crate::rounds::now;
-use crate::sessions::SessionTable;
-use crate::tasks::{StoreReady, TaskMode, Tasks};
-use crate::telemetry::McpMetrics;
+use crate::session_table::SessionTable;
+use crate::task_mode::TaskMode;
+use crate::tasks::{Build, StoreReady, Tasks};
+use crate::telemetry::{McpMetrics, MetricNames};
 use crate::v2026::served_methods;
 
 pub(super) fn build(server: Server) -> Result<Service, BuildError> {
@@ -66,14 +69,12 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     }
     problems.extend(missing_store(&offers, store.is_some()));
     let sep2322_tasks = sep2322_tasks && store.is_some() && offers.may_run_tasks();
-    let mut task_methods = Vec::new();
     if store.is_some() && offers.may_run_tasks() {
-        task_methods.extend(served_methods(sep2322_tasks));
         // TASK-S21
         if let Err(problem) = extensions.put(Extension::new(ExtensionId::TASKS.as_str())) {
             problems.push(problem);
         }
-        for method in &task_methods {
+        for method in served_methods(sep2322_tasks) {
             if extensions.method(method).is_some() {
                 problems.push(format!("the method `{method}` is there twice"));
             }
@@ -113,10 +114,15 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     };
     http.get_and_delete &= serves_sessions;
     let audience = config.audience.as_deref().unwrap_or(&info.name);
+    let build = build_id(&info.name, &info.version);
+    let made_by = Build {
+        id: build,
+        version: config.flow.version,
+    };
     let mut probes = probes;
     let realm = [audience, config.tenant.as_deref().unwrap_or_default()].join("\n");
     let tasks = store.map(|store| {
-        let tasks = Arc::new(Tasks::new(store, config.tasks, realm.into_bytes()));
+        let tasks = Arc::new(Tasks::new(store, config.tasks, realm.into_bytes(), made_by));
         probes = std::mem::take(&mut probes).checking(StoreReady(Arc::clone(&tasks)));
         tasks
     });
@@ -124,8 +130,9 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         Some(_) => Duration::from_secs(24 * 60 * 60),
         None => Duration::from_secs(8 * 60 * 60),
     });
+    let names = metric_names(&offers, &extensions, &profile);
+    let metrics = McpMetrics::new(probes.registry(), &names);
     warn_if_exposed(&keys);
-    let build = build_id(&info.name, &info.version);
     let core = Core {
         tasks,
         session_lifetime,
@@ -151,16 +158,13 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
             ShowMistakes::ToEveryClient => MistakesShown::to_all(),
             ShowMistakes::InDevelopment | ShowMistakes::Never => MistakesShown::to_none(),
         }),
-        changes: Changes::default(),
-        states: Arc::new(states),
+        environment: Arc::new(Environment {
+            changes: Changes::default(),
+            states,
+        }),
         gate,
         hooks: hooks.into(),
-        metrics: Arc::new(McpMetrics::new(
-            probes.registry(),
-            &offers,
-            &extensions,
-            task_methods,
-        )),
+        metrics: Arc::new(metrics),
         offers: Arc::new(offers),
         extensions: Arc::new(extensions),
         info,
@@ -170,7 +174,8 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     let core = Arc::new(core);
     let current = if changing {
         let changing = Arc::new(ReplaceableCore::new(Arc::clone(&core)));
-        core.changes.of(&changing);
+        let server: Arc<dyn Any + Send + Sync> = Arc::clone(&changing) as _;
+        core.environment.changes.set_server(Arc::downgrade(&server));
         CurrentCore::Replaceable(changing)
     } else {
         CurrentCore::Fixed(core)
@@ -186,8 +191,27 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         .map_err(|error| BuildError::new(vec![error.to_string()]))
 }
 
+/// Names of a server that have a duration of their own.
+pub(super) fn metric_names<'a>(
+    offers: &'a Offers,
+    extensions: &'a Extensions,
+    profile: &Profile,
+) -> MetricNames<'a> {
+    let mut methods: Vec<&str> = extensions.methods().map(String::as_str).collect();
+    if profile.has_store && offers.may_run_tasks() {
+        for method in served_methods(profile.sep2322_tasks) {
+            methods.push(method);
+        }
+    }
+    MetricNames {
+        tools: offers.tools.names().collect(),
+        prompts: offers.prompts.names().collect(),
+        methods,
+    }
+}
+
 /// What tools need of a store that is not there.
-pub(crate) fn missing_store(offers: &Offers, has_store: bool) -> Vec<String> {
+pub(super) fn missing_store(offers: &Offers, has_store: bool) -> Vec<String> {
     if has_store {
         return Vec::new();
     }

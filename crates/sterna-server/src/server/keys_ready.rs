@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sterna_http::{Check, Checking, Health};
 use sterna_seal::SharedKeyring;
 
-use crate::rounds::now;
+use crate::environment::now;
 
 /// Lists the ids of the keys, by which an operator sees a replica that has
 /// others.

@@ -2,10 +2,10 @@
 
 mod build;
 mod config;
+mod edit;
 mod error;
 mod keys_ready;
 mod log;
-mod profile;
 mod reload;
 mod service;
 
@@ -20,18 +20,16 @@ use sterna_protocol::implementation::{Icon, Implementation};
 use sterna_seal::{Keyring, SharedKeyring};
 use sterna_store::Store;
 
-pub(crate) use build::missing_store;
 pub use config::{ServerConfig, ShowMistakes};
+pub use edit::Edit;
 pub use error::{BuildError, StartError};
-pub(crate) use profile::{CachedReplies, Profile};
 pub use service::Service;
 use sterna_http::auth::{Caller, Gate};
 use sterna_http::{HttpConfig, Probes};
 
 use crate::around::Around;
-use crate::handler::{
-    Handler, IntoPromptResult, IntoResourceResult, IntoToolResult, Params, States,
-};
+use crate::environment::States;
+use crate::handler::{Handler, IntoPromptResult, IntoResourceResult, IntoToolResult, Params};
 use crate::offer::{Extension, FromUri, Offer, Prompt, Resource, ResourceTemplate, Tool};
 
 /// A server that is being put together.

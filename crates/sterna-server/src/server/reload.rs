@@ -8,7 +8,7 @@ use std::time::Duration;
 use sterna_http::{BlockingReadError, BlockingReads};
 use sterna_seal::{KeyId, ReloadError, Reloaded, SharedKeyring};
 
-use crate::rounds::now;
+use crate::environment::now;
 
 /// Reads the file of `keys` again every `pause`, for as long as it is polled.
 ///

@@ -48,7 +48,7 @@ impl Service {
         config: HttpConfig,
         manner: Manner,
     ) -> Result<Self, ConfigError> {
-        let changes = current.core().changes.clone();
+        let changes = current.core().environment.changes.clone();
         let http = HttpServer::new(Mcp(current.clone()), gate, probes, config)?;
         Ok(Self {
             current,

@@ -17,10 +17,11 @@ use sterna_runner::jitter;
 use sterna_seal::{Flow, FlowId, Lifetimes, SealRequest, Target, ThreadEntropy};
 use sterna_store::{Backoff, BlobId, Error, ErrorKind, Wakeup, Wakeups};
 
-use super::session::{Key, Session, bind};
-use super::state::ClientAnswer;
+use super::session::{Session, bind};
 use crate::core::Core;
-use crate::rounds::now;
+use crate::environment::now;
+use crate::session_table::ClientAnswer;
+use crate::session_table::Key;
 use crate::tasks::{Tasks, store_failed};
 
 /// What one request needs so that its questions can be answered elsewhere.

@@ -13,10 +13,10 @@ use sterna_protocol::jsonrpc::{Message, RequestId};
 
 use super::dispatch::{self, Post, Work};
 use super::session::Session;
-use super::state::ClientAnswer;
 use super::{FromClient, refuse};
 use crate::core::Core;
 use crate::reply::Answer;
+use crate::session_table::ClientAnswer;
 use crate::tasks::store_failed;
 
 /// Answers a batch. Its requests share one stream, and run at once as far as

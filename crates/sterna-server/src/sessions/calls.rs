@@ -12,13 +12,14 @@ use sterna_protocol::tool::CallToolResult;
 use super::answer_relay::AnswerRelay;
 use super::dispatch::Post;
 use super::prompter::SessionPrompter;
-use super::state::stop;
-use crate::call::{Becoming, Facts, Headers, Request};
+use crate::call::Reporter;
+use crate::call::{Headers, Request, RequestInner, TaskPromotion};
 use crate::core::Core;
 use crate::cx::Posed;
 use crate::failure::Failure;
 use crate::reply::{Answer, CallResult, check_output};
-use crate::rounds::{Reporter, Round, Wanted};
+use crate::rounds::{Round, Wanted};
+use crate::session_table::stop;
 
 /// Serves a call to its end. `None` if the client took it back: it is then owed
 /// nothing.
@@ -60,16 +61,16 @@ pub(super) async fn run<T: CallResult + Serialize + Send + 'static>(
     };
     let reporter = Reporter::new(&meta, post.sink).filter(|_| post.accepts.events());
     let traceparent = meta.traceparent.clone();
-    let request = Request::new(Facts {
-        core: Arc::clone(&core),
+    let request = Request::new(RequestInner {
+        environment: Arc::clone(&core.environment),
         meta,
         admission: post.admission,
         extensions: post.extensions,
         headers: Headers::Shared(post.headers),
         reporter: reporter.map(Arc::new),
         mistake: OnceLock::new(),
-        place: OnceLock::new(),
-        becoming: Becoming::default(),
+        position: OnceLock::new(),
+        promotion: TaskPromotion::default(),
         posed: Posed::default(),
     });
     let (method, name) = (wanted.target.method, wanted.target.name.clone());

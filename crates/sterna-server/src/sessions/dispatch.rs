@@ -18,14 +18,14 @@ use sterna_protocol::version::ProtocolVersion;
 use sterna_store::Error;
 
 use super::session::Session;
-use super::state::ClientAnswer;
 use super::{answer_relay, calls, prompter, tasks};
 use crate::core::Core;
 use crate::failure::Failure;
+use crate::reply::RequestSpan;
 use crate::reply::{Answer, complete, page};
 use crate::rounds::Wanted;
+use crate::session_table::ClientAnswer;
 use crate::sink::MessageSink;
-use crate::telemetry::RequestSpan;
 
 /// Everything around the messages of one POST.
 #[derive(Clone)]

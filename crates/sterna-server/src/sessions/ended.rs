@@ -4,68 +4,24 @@
 //! end of a session is recorded in the store, under an id that follows from the
 //! session's, for as long as the session id would be good.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use ring::digest::{Context, SHA256};
-use sterna_http::{Rate, TokenBucket, clock, with_deadline};
+use sterna_http::{clock, with_deadline};
 use sterna_store::{BlobId, Error};
 
-use super::session::{Key, Session};
+use super::session::Session;
 use crate::core::Core;
-use crate::rounds::now;
+use crate::environment::now;
+use crate::session_table::Key;
 use crate::tasks::{Tasks, store_failed};
-
-/// When the store was last asked about each session, and how many ends may
-/// still be recorded.
-#[derive(Debug)]
-pub(crate) struct Ends {
-    asked: Mutex<Asked>,
-    recording: TokenBucket,
-}
-
-#[derive(Debug, Default)]
-struct Asked {
-    at: HashMap<Key, Instant>,
-    /// In the order in which they were first asked about.
-    order: VecDeque<Key>,
-}
 
 /// Why the end of a session was not recorded.
 pub(super) enum NotRecorded {
     Store(Error),
     TooMany,
-}
-
-impl Ends {
-    pub(super) fn new() -> Self {
-        Self {
-            asked: Mutex::default(),
-            recording: TokenBucket::new(Rate::new(1024, Duration::from_millis(100))),
-        }
-    }
-
-    /// Returns `true` if the store is to be asked about a session now. It then counts as
-    /// asked, so that of many requests one asks.
-    fn is_due(&self, key: Key, now: Instant) -> bool {
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        match asked.at.get_mut(&key) {
-            Some(at) if now.saturating_duration_since(*at) < FRESH => return false,
-            Some(at) => *at = now,
-            None => {
-                if asked.at.len() >= MOST_ASKED
-                    && let Some(oldest) = asked.order.pop_front()
-                {
-                    asked.at.remove(&oldest);
-                }
-                asked.at.insert(key, now);
-                asked.order.push_back(key);
-            }
-        }
-        true
-    }
 }
 
 /// Records that a session has ended. Without a store there is nothing to do.
@@ -74,7 +30,7 @@ pub(super) async fn record(core: &Core, session: &Session) -> Result<(), NotReco
         return Ok(());
     };
     // A row for each is kept for a day: a client must not write them without limit.
-    if !core.session_table.ends().recording.take(clock::now()) {
+    if !core.session_table.ends().may_record(clock::now()) {
         return Err(NotRecorded::TooMany);
     }
     let left = (session.expires_at - now()) + SKEW;
@@ -88,7 +44,7 @@ pub(super) async fn record(core: &Core, session: &Session) -> Result<(), NotReco
 
 /// Returns `true` if a session was ended, here or at another instance.
 ///
-/// The store is asked at most once in [`FRESH`] for each session. If it does
+/// The store is asked at most once in five seconds for each session. If it does
 /// not say, the session goes on: a store that fails must not end all sessions.
 pub(super) async fn has_ended(core: &Core, key: Key) -> bool {
     if core.session_table.has_ended(&key) {
@@ -149,9 +105,6 @@ fn blob_id(key: &Key) -> BlobId {
 /// Other builds read it.
 const ENDED: &[u8] = b"1";
 
-/// Time for which an instance goes on with a session that was ended elsewhere.
-const FRESH: Duration = Duration::from_secs(5);
-
 /// Time between two looks of an open stream: an end is noticed within it.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(60);
 
@@ -160,31 +113,3 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// By how much the clocks of two instances may differ.
 const SKEW: Duration = Duration::from_secs(60);
-
-/// Sessions whose last look is remembered, in a few megabytes.
-const MOST_ASKED: usize = 65_536;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn the_store_is_asked_once_in_a_while_and_memory_is_bounded() {
-        let ends = Ends::new();
-        let key = |number: usize| u128::try_from(number).unwrap().to_be_bytes();
-        let start = clock::now();
-        assert!(ends.is_due(key(0), start));
-        assert!(!ends.is_due(key(0), start + FRESH - Duration::from_millis(1)));
-        assert!(ends.is_due(key(0), start + FRESH));
-        assert!(!ends.is_due(key(0), start + FRESH));
-        for number in 1..=MOST_ASKED {
-            assert!(ends.is_due(key(number), start));
-        }
-        let asked = ends.asked.lock().unwrap();
-        assert_eq!(
-            (asked.at.len(), asked.order.len()),
-            (MOST_ASKED, MOST_ASKED)
-        );
-        assert!(!asked.at.contains_key(&key(0)));
-    }
-}

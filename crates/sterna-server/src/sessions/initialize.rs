@@ -16,7 +16,7 @@ use crate::core::Core;
 use crate::era::REVISIONS;
 use crate::failure::Failure;
 use crate::reply::Answer;
-use crate::telemetry::RequestSpan;
+use crate::reply::RequestSpan;
 
 /// Answer to a message that comes without a session, and the session that it
 /// opened with its id.

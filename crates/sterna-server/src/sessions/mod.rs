@@ -2,7 +2,7 @@
 //!
 //! A session's id is sealed and holds all that `initialize` agreed on, so a
 //! plain call lands on any instance. What an instance remembers of a session it
-//! remembers for its own convenience (see [`SessionTable`]): what is running and asked
+//! remembers for its own convenience (see [`SessionTable`](crate::session_table::SessionTable)): what is running and asked
 //! here, and what is to be told here.
 
 mod answer_relay;
@@ -13,9 +13,7 @@ mod ended;
 mod initialize;
 mod prompter;
 mod session;
-mod state;
 mod stream;
-mod table;
 mod tasks;
 mod v1;
 
@@ -35,14 +33,12 @@ pub(crate) use dispatch::{notification, request};
 use ended::NotRecorded;
 pub(crate) use initialize::{Initialized, initialize, reject_initialize};
 pub(crate) use session::Session;
-use state::ClientAnswer;
-pub(crate) use state::SessionState;
 use sterna_http::{Inbound, ResponseBody, reply};
 pub(crate) use stream::open as open_stream;
-pub(crate) use table::SessionTable;
 
 use crate::core::Core;
 use crate::era::{MCP_SESSION_ID, has_sessions};
+use crate::session_table::ClientAnswer;
 use crate::tasks::store_failed;
 
 /// Messages that a client may send within a session.

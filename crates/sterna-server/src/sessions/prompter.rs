@@ -19,9 +19,9 @@ use sterna_store::TaskId;
 use tokio::sync::oneshot;
 
 use super::answer_relay::AnswerRelay;
-use super::state::{ClientAnswer, GONE, SessionState};
 use crate::failure::Failure;
 use crate::rounds;
+use crate::session_table::{ClientAnswer, DISCONNECTED, SessionState};
 use crate::sink::MessageSink;
 
 /// The client of one request.
@@ -158,7 +158,7 @@ impl Future for PendingPrompt {
                 let why = "The client refused what it was asked for.";
                 Poll::Ready(Err(Failure::Unanswered(why)))
             }
-            Err(_) => Poll::Ready(Err(GONE)),
+            Err(_) => Poll::Ready(Err(DISCONNECTED)),
         }
     }
 }

@@ -13,7 +13,8 @@ use sterna_seal::{
 
 use super::v1::{self, Agreed};
 use crate::core::Core;
-use crate::rounds::now;
+use crate::environment::now;
+use crate::session_table::Key;
 
 /// What `initialize` agreed on, opened from a session's id.
 pub(crate) struct Session {
@@ -25,9 +26,6 @@ pub(crate) struct Session {
     pub(super) client: Implementation,
     pub(super) capabilities: ClientCapabilities,
 }
-
-/// The name of a session.
-pub(super) type Key = [u8; 16];
 
 impl Session {
     /// A new session and its id; `None` if the id cannot be sealed, which has

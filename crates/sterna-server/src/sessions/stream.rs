@@ -32,7 +32,11 @@ pub(crate) fn open(
     };
     let (outbox, inbox) = inbound.lasting_outbox();
     let sink = MessageSink::new(outbox, inbound.transport);
-    let subscription = core.changes.attend(live, inbound.admission.clone(), sink);
+    live.listen(sink.clone());
+    let subscription = core
+        .environment
+        .changes
+        .attend(live, inbound.admission.clone(), sink);
     let ended = ended::until_recorded(Arc::clone(core), session.key);
     reply::listening(Stream {
         // A line needs no head that a proxy would hold back.

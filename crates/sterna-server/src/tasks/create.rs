@@ -2,22 +2,23 @@
 
 use std::time::Duration;
 
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use sterna_flow::Journal;
 use sterna_http::auth::Caller;
 use sterna_protocol::legacy;
-use sterna_protocol::meta::RequestMeta;
+use sterna_protocol::meta::{RequestMeta, ResultMeta};
+use sterna_protocol::result::Complete;
 use sterna_protocol::tasks::CreateTaskResult;
 use sterna_runner::random_bytes;
 use sterna_runner::tasks::stored_entry;
 use sterna_store::{Entry, Error, ErrorKind, FlowId, Name, NewTask, Summary, TaskId};
 
-use super::task_request::{CreatedTask, TaskDialect, TaskOptions};
 use super::v1::Stored;
 use super::{Tasks, store_failed, tasks_2025_11_25};
-use crate::core::Core;
 use crate::failure::Failure;
 use crate::flow_ids;
+use crate::task_mode::{TaskDialect, TaskOptions};
 
 /// A call that goes on as a task.
 pub(crate) struct Opening<'a> {
@@ -25,6 +26,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) meta: RequestMeta,
     pub(crate) tool: &'a str,
     pub(crate) arguments: Value,
+    /// Lifetime that the tool sets for its tasks.
+    pub(crate) tool_ttl: Option<Duration>,
     /// Time for which the client wants the task to be kept.
     pub(crate) ttl: Option<Duration>,
     /// Id and journal of the flow, if it has begun.
@@ -33,16 +36,16 @@ pub(crate) struct Opening<'a> {
 
 impl Tasks {
     /// Creates the task, and returns when it is durable (TASK-S5). The result is in
-    /// the dialect of `wish`.
+    /// the dialect of `options`.
     pub(crate) async fn create(
         &self,
-        core: &Core,
         opening: Opening<'_>,
-        wish: TaskOptions,
+        options: TaskOptions,
+        meta: ResultMeta,
     ) -> Result<CreatedTask, Failure> {
-        let summary = self.open(core, opening).await?;
-        let meta = Some(core.result_meta());
-        Ok(match wish.dialect {
+        let summary = self.open(opening).await?;
+        let meta = Some(meta);
+        Ok(match options.dialect {
             TaskDialect::Extension => {
                 let mut result = CreateTaskResult::new(self.head(&summary));
                 result.meta = meta;
@@ -58,7 +61,7 @@ impl Tasks {
     }
 
     /// Creates the task for a client of any era.
-    pub(crate) async fn open(&self, core: &Core, opening: Opening<'_>) -> Result<Summary, Failure> {
+    pub(crate) async fn open(&self, opening: Opening<'_>) -> Result<Summary, Failure> {
         let no_bytes = |error| {
             tracing::error!(target: "sterna::tasks", %error, "a task has no id");
             Failure::Internal
@@ -70,8 +73,8 @@ impl Tasks {
             None => (flow_ids::mint_for_task().map_err(no_bytes)?, Vec::new()),
         };
         let request = Stored::new(
-            core.build,
-            core.version,
+            self.build.id,
+            self.build.version,
             opening.tool,
             opening.arguments,
             opening.meta,
@@ -82,9 +85,8 @@ impl Tasks {
         let flow = FlowId::from_bytes(flow);
         let mut task = NewTask::new(id, owner, flow, target, request.write());
         task.journal = journal;
-        let tool = core.offers.tools.get(opening.tool);
         // A client may ask for less than that, not for more.
-        let longest = self.longest(tool.and_then(|tool| tool.task.ttl));
+        let longest = self.longest(opening.tool_ttl);
         task.ttl = [opening.ttl, longest].into_iter().flatten().min();
         task.quota = self.config.per_owner;
         let created = self.store.create(task).await;
@@ -112,4 +114,21 @@ fn entries(journal: &Journal) -> Result<Vec<Entry>, Failure> {
     entries
         .map(|entry| stored_entry(entry).ok_or(Failure::Internal))
         .collect()
+}
+
+/// Result of a call that goes on as a task.
+#[derive(Debug)]
+pub(crate) enum CreatedTask {
+    Extension(CreateTaskResult),
+    Proposal(legacy::CreateTaskResult),
+}
+
+impl Serialize for CreatedTask {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Extension(created) => created.serialize(serializer),
+            // BASE-S3: the proposal itself says nothing, which means the same.
+            Self::Proposal(created) => Complete(created).serialize(serializer),
+        }
+    }
 }

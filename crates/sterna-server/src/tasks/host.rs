@@ -23,15 +23,15 @@ use tracing::{Instrument, Span, field};
 
 use super::Tasks;
 use super::v1::Stored;
-use crate::call::{Becoming, Facts, Headers, Request};
+use crate::call::{Headers, Request, RequestInner, TaskPromotion};
 use crate::core::Core;
 use crate::current::CurrentCore;
 use crate::cx::{Cx, Posed};
+use crate::environment::now;
 use crate::failure::Failure;
 use crate::handler::Way;
 use crate::reply::finish_tool;
 use crate::rounds::gate::Lacking;
-use crate::rounds::now;
 
 /// Works on tasks until `shutdown` begins, then lets go of them.
 pub(crate) async fn work(current: CurrentCore, shutdown: Shutdown) {
@@ -181,16 +181,16 @@ impl TaskCatalog for ToolCatalog {
         if let Some(subject) = caller.principal().subject() {
             run = run.principal(subject);
         }
-        let request = Request::new(Facts {
-            core: Arc::clone(&self.core),
+        let request = Request::new(RequestInner {
+            environment: Arc::clone(&self.core.environment),
             meta: stored.meta,
             admission: Admission::unlimited(caller),
             extensions: http::Extensions::new(),
             headers: Headers::Own(http::HeaderMap::new()),
             reporter: None,
             mistake: OnceLock::new(),
-            place: OnceLock::new(),
-            becoming: Becoming::default(),
+            position: OnceLock::new(),
+            promotion: TaskPromotion::default(),
             posed: Posed::default(),
         });
         let input = stored.arguments;

@@ -7,10 +7,8 @@
 mod access;
 mod create;
 mod host;
-mod mode;
 mod show;
 mod store;
-mod task_request;
 pub(crate) mod tasks_2025_11_25;
 mod v1;
 mod watch;
@@ -25,19 +23,18 @@ use sterna_runner::tasks::TaskQueue;
 use sterna_seal::EntropyError;
 use sterna_store::{Owner, Store};
 
-pub use mode::TaskMode;
 pub use sterna_runner::tasks::TaskConfig;
 
 pub(crate) use access::unknown;
-pub(crate) use create::Opening;
+pub(crate) use create::{CreatedTask, Opening};
 pub(crate) use host::work;
 pub(crate) use show::questions;
 use sterna_http::auth::Caller;
 pub(crate) use store::{StoreReady, store_failed};
-pub(crate) use task_request::{CreatedTask, TaskDialect, TaskOptions, requested_task};
 pub(crate) use watch::Watch;
 
 use crate::offer::Tasking;
+use crate::task_mode::TaskMode;
 
 /// Tasks of a server, and the store that they are in.
 pub(crate) struct Tasks {
@@ -47,16 +44,31 @@ pub(crate) struct Tasks {
     /// Realm of the server: servers that share a store do not see each other's
     /// tasks.
     realm: Vec<u8>,
+    /// Build that new tasks are created by.
+    build: Build,
+}
+
+/// Build of a server, and the version of its handlers' state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Build {
+    pub(crate) id: [u8; 8],
+    pub(crate) version: u32,
 }
 
 impl Tasks {
-    pub(crate) fn new(store: Arc<dyn Store>, config: TaskConfig, realm: Vec<u8>) -> Self {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        config: TaskConfig,
+        realm: Vec<u8>,
+        build: Build,
+    ) -> Self {
         let queue = TaskQueue::new(Arc::clone(&store), config.clone());
         Self {
             store,
             config,
             queue: Arc::new(queue),
             realm,
+            build,
         }
     }
 

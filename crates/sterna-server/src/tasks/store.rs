@@ -8,8 +8,8 @@ use sterna_seal::{BlobError, BlobFuture, BlobId, Spill, UnixMillis};
 use sterna_store::Error;
 
 use super::Tasks;
+use crate::environment::now;
 use crate::failure::Failure;
-use crate::rounds::now;
 
 /// A state is encrypted, and its key is in the token: the store learns nothing
 /// of it.

@@ -7,14 +7,18 @@ use sterna_http::{Counter, Histogram, Registry};
 use sterna_protocol::methods::ClientMethod;
 use sterna_seal::OpenError;
 
-use crate::offer::{Extensions, Offers};
+/// Names that have a duration of their own.
+pub(crate) struct MetricNames<'a> {
+    pub(crate) tools: Vec<&'a str>,
+    pub(crate) prompts: Vec<&'a str>,
+    /// Methods besides those of the core protocol and of sessions.
+    pub(crate) methods: Vec<&'a str>,
+}
 
-/// The numbers of a server, made when it is built: counting a plain call looks
-/// something up and allocates nothing.
+/// Metrics of a server, made when it is built: counting a plain call looks one
+/// up and allocates nothing.
 pub(crate) struct McpMetrics {
     registry: Registry,
-    /// Methods about tasks that the server serves.
-    task_methods: Vec<&'static str>,
     tools: BTreeMap<String, Histogram>,
     prompts: BTreeMap<String, Histogram>,
     methods: BTreeMap<String, Histogram>,
@@ -31,34 +35,21 @@ pub(crate) struct McpMetrics {
 }
 
 impl McpMetrics {
-    pub(crate) fn new(
-        registry: &Registry,
-        offers: &Offers,
-        extensions: &Extensions,
-        task_methods: Vec<&'static str>,
-    ) -> Self {
+    pub(crate) fn new(registry: &Registry, names: &MetricNames<'_>) -> Self {
         let timed = |labels: &[(&str, &str)]| registry.histogram(DURATION, DURATION_HELP, labels);
-        let call = |method, label, name: &str| timed(&[("mcp_method_name", method), (label, name)]);
-        let tools = offers.tools.iter().map(|tool| &tool.wire.name);
-        let prompts = offers.prompts.iter().map(|prompt| &prompt.wire.name);
+        let named = |names: &[&str], method: &'static str, label: &'static str| {
+            let names = names.iter().copied();
+            let timed = |name| timed(&[("mcp_method_name", method), (label, name)]);
+            names.map(|name| (name.to_owned(), timed(name))).collect()
+        };
         let methods = ClientMethod::ALL.iter().map(|one| one.as_str());
         let methods = methods
             .chain(SESSION_METHODS)
-            .chain(task_methods.iter().copied())
-            .chain(extensions.methods().map(String::as_str));
+            .chain(names.methods.iter().copied());
         let counter = |name, help| registry.counter(name, help, &[]);
         Self {
-            tools: tools
-                .map(|name| (name.clone(), call("tools/call", "gen_ai_tool_name", name)))
-                .collect(),
-            prompts: prompts
-                .map(|name| {
-                    (
-                        name.clone(),
-                        call("prompts/get", "gen_ai_prompt_name", name),
-                    )
-                })
-                .collect(),
+            tools: named(&names.tools, "tools/call", "gen_ai_tool_name"),
+            prompts: named(&names.prompts, "prompts/get", "gen_ai_prompt_name"),
             methods: methods
                 .filter(|method| !matches!(*method, "tools/call" | "prompts/get"))
                 .map(|method| (method.to_owned(), timed(&[("mcp_method_name", method)])))
@@ -88,18 +79,16 @@ impl McpMetrics {
                 "Flows abandoned: their state came back when it was too old.",
             ),
             registry: registry.clone(),
-            task_methods,
         }
     }
 
-    /// The same numbers, for a server that offers something else.
-    pub(crate) fn of(&self, offers: &Offers, extensions: &Extensions) -> Self {
-        let task_methods = self.task_methods.clone();
-        Self::new(&self.registry, offers, extensions, task_methods)
+    /// The same metrics, for a server with other tools and prompts.
+    pub(crate) fn of(&self, names: &MetricNames<'_>) -> Self {
+        Self::new(&self.registry, names)
     }
 
     /// Where the duration of a request counts that did not fail.
-    pub(super) fn duration(&self, method: &str, target: Option<&str>) -> Option<&Histogram> {
+    pub(crate) fn duration(&self, method: &str, target: Option<&str>) -> Option<&Histogram> {
         let by_name = match method {
             "tools/call" => target.and_then(|name| self.tools.get(name)),
             "prompts/get" => target.and_then(|name| self.prompts.get(name)),
@@ -109,7 +98,7 @@ impl McpMetrics {
     }
 
     /// Where the duration of a request counts that failed.
-    pub(super) fn failed(&self, method: &str, error: &str) -> Histogram {
+    pub(crate) fn failed(&self, method: &str, error: &str) -> Histogram {
         let labels = [("error_type", error), ("mcp_method_name", method)];
         self.registry.histogram(DURATION, DURATION_HELP, &labels)
     }

@@ -1,4 +1,4 @@
-//! What operators see of the requests: spans, events and numbers.
+//! Metrics and trace names, for operators.
 //!
 //! Names are those of the OpenTelemetry conventions for MCP; what they do not
 //! know (rounds, flows, states) begins with `sterna.`. No argument, no answer,
@@ -6,10 +6,8 @@
 //! own lists, and text of a peer is cut and escaped.
 
 mod metrics;
-mod request_span;
 mod trace;
 
-pub(crate) use metrics::McpMetrics;
-pub(crate) use request_span::{RequestEnd, RequestSpan};
+pub(crate) use metrics::{McpMetrics, MetricNames};
 pub use trace::TraceContext;
 pub(crate) use trace::flow_name;

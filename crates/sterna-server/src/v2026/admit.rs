@@ -17,7 +17,7 @@ use super::tasks::{self, AnyTaskRequest};
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::offer::ToolEntry;
-use crate::tasks::TaskDialect;
+use crate::task_mode::TaskDialect;
 use crate::wording;
 
 /// Headers that must repeat what the message says; `None` for a line, which has

@@ -14,16 +14,19 @@ use sterna_protocol::resource::{ReadResourceRequestParams, ReadResourceResult};
 use sterna_protocol::tool::{CallToolRequestParams, CallToolResult};
 
 use super::outcome::{reject, serve};
-use crate::call::{Becoming, Facts, Headers, Request};
+use super::task_request::requested_task;
+use crate::call::Reporter;
+use crate::call::{Headers, Request, RequestInner, TaskPromotion};
 use crate::core::Core;
 use crate::cx::Posed;
 use crate::failure::Failure;
 use crate::offer::ToolEntry;
+use crate::reply::RequestSpan;
 use crate::reply::{Answer, CallResult, Reply, check_output};
-use crate::rounds::{Reporter, Round, Wanted};
+use crate::rounds::{Round, Wanted};
 use crate::sink::MessageSink;
-use crate::tasks::{self, Opening, TaskOptions};
-use crate::telemetry::RequestSpan;
+use crate::task_mode::TaskOptions;
+use crate::tasks::Opening;
 
 pub(super) fn tool(
     core: Arc<Core>,
@@ -51,15 +54,15 @@ pub(super) fn tool(
         .as_ref()
         .map_or_else(Default::default, |entry| entry.task);
     let capabilities = &params.meta.client_capabilities;
-    let wish = match tasks::requested_task(&core, plan.mode, capabilities, &params.extra) {
-        Ok(wish) => wish,
+    let options = match requested_task(&core, plan.mode, capabilities, &params.extra) {
+        Ok(options) => options,
         Err(failure) => {
             let answer =
                 reject::<CallToolResult>(&core, &inbound.admission, id, &params.meta, failure);
             return Reply::Ready(answer.plain(inbound.accepts));
         }
     };
-    if let Some(wish) = wish
+    if let Some(options) = options
         && params.request_state.is_none()
         && !plan.asks_first
         && let Some(tasks) = core.tasks.clone()
@@ -74,10 +77,11 @@ pub(super) fn tool(
                 meta: params.meta,
                 tool: &wanted.target.name,
                 arguments: wanted.input,
-                ttl: wish.ttl,
+                tool_ttl: plan.ttl,
+                ttl: options.ttl,
                 begun: None,
             };
-            let answer = match tasks.create(&core, opening, wish).await {
+            let answer = match tasks.create(opening, options, core.result_meta()).await {
                 Ok(created) => Answer::done(id, &created),
                 Err(failure) => Answer::failed(Some(&id), &failure),
             };
@@ -89,7 +93,7 @@ pub(super) fn tool(
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
-        wish,
+        options,
     };
     let finish = move |core: &Core, result: &mut CallToolResult| match &entry {
         Some(tool) => check_output(core, tool, result),
@@ -109,7 +113,7 @@ pub(super) fn prompt(
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
-        wish: None,
+        options: None,
     };
     run(core, inbound, id, wanted, sent, |_, _| Ok(()))
 }
@@ -126,7 +130,7 @@ pub(super) fn resource(
         meta: params.meta,
         responses: params.input_responses,
         state: params.request_state,
-        wish: None,
+        options: None,
     };
     run(core, inbound, id, wanted, sent, move |core, result| {
         finish_resource(core, &uri, result);
@@ -139,7 +143,7 @@ struct Sent {
     meta: RequestMeta,
     responses: Option<InputResponses>,
     state: Option<RequestState>,
-    wish: Option<TaskOptions>,
+    options: Option<TaskOptions>,
 }
 
 /// Plays the round and gives its outcome the shape it needs: a document, or an
@@ -178,16 +182,16 @@ fn run<T: CallResult + Serialize + Send + 'static>(
     let reporter =
         outbox.and_then(|outbox| Reporter::new(&sent.meta, MessageSink::new(outbox, transport)));
     let traceparent = sent.meta.traceparent.clone();
-    let request = Request::new(Facts {
-        core: Arc::clone(&core),
+    let request = Request::new(RequestInner {
+        environment: Arc::clone(&core.environment),
         meta: sent.meta,
         admission,
         extensions: head.extensions,
         headers: Headers::Own(head.headers),
         reporter: reporter.map(Arc::new),
         mistake: OnceLock::new(),
-        place: OnceLock::new(),
-        becoming: Becoming::wishing(sent.wish),
+        position: OnceLock::new(),
+        promotion: TaskPromotion::with(sent.options),
         posed: Posed::default(),
     });
     let round = Box::new(Round {

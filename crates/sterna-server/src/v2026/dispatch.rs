@@ -13,7 +13,7 @@ use crate::core::Core;
 use crate::failure::Failure;
 use crate::offer::ToolEntry;
 use crate::reply::{Answer, Reply, complete, page, refuse};
-use crate::telemetry::{RequestEnd, RequestSpan};
+use crate::reply::{RequestEnd, RequestSpan};
 
 /// Answers a request that has been admitted; `tool` is the one that it calls.
 pub(super) fn dispatch(

@@ -11,12 +11,12 @@ use sterna_protocol::jsonrpc::{Message, RequestId};
 use sterna_protocol::version::ProtocolVersion;
 
 use super::admit;
-use crate::call::{Becoming, Facts, Headers, Request};
+use crate::call::{Headers, Request, RequestInner, TaskPromotion};
 use crate::core::Core;
 use crate::cx::Posed;
 use crate::failure::Failure;
+use crate::reply::RequestSpan;
 use crate::reply::{Answer, refuse};
-use crate::telemetry::RequestSpan;
 
 /// Serves `method`, which the core protocol does not have.
 pub(super) async fn serve(
@@ -59,17 +59,17 @@ async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value
     let params: Value =
         serde_json::from_str(params).map_err(|error| Failure::params(mismatch(&error)))?;
     let serve = served.serve(&meta.client_capabilities)?;
-    let request = Request::new(Facts {
-        core: Arc::clone(&core),
+    let request = Request::new(RequestInner {
+        environment: Arc::clone(&core.environment),
         meta,
         admission: inbound.admission,
         extensions: inbound.head.extensions,
         headers: Headers::Own(inbound.head.headers),
         reporter: None,
         mistake: OnceLock::new(),
-        becoming: Becoming::default(),
+        promotion: TaskPromotion::default(),
         posed: Posed::default(),
-        place: OnceLock::new(),
+        position: OnceLock::new(),
     });
     let serving = catch_panic(serve(request, params)).await;
     let mut result = serving.unwrap_or_else(|_| {

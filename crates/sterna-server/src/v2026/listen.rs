@@ -70,9 +70,10 @@ pub(super) async fn listen(
     let (outbox, inbox) = inbound.lasting_outbox();
     let sink = MessageSink::new(outbox, inbound.transport);
     let admission = inbound.admission.clone();
-    let subscription = core
-        .changes
-        .subscribe(id.clone(), filter.clone(), admission, sink);
+    let subscription =
+        core.environment
+            .changes
+            .subscribe(id.clone(), filter.clone(), admission, sink);
     // SUB-S2: the acknowledgement comes first.
     let acknowledged = SubscriptionsAcknowledgedNotificationParams::new(id.clone(), filter);
     let acknowledged = notification(

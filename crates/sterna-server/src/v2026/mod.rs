@@ -6,6 +6,7 @@ mod dispatch;
 mod extension;
 mod listen;
 mod outcome;
+mod task_request;
 mod tasks;
 
 use std::sync::Arc;

@@ -16,10 +16,10 @@ use sterna_runner::EnteredRound;
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::handler::Way;
+use crate::reply::RequestSpan;
 use crate::reply::{Answer, CallResult, sign};
 use crate::rounds::{Played, Round, round_failed};
 use crate::tasks::store_failed;
-use crate::telemetry::RequestSpan;
 
 /// Plays the round to its answer.
 ///

@@ -7,7 +7,7 @@ use sterna_protocol::jsonrpc::RequestId;
 use sterna_store::{Answer, Error, Name, TaskId};
 
 use crate::cx::CANNOT_ASK;
-use crate::sessions::state::ClientAnswer;
+use crate::session_table::ClientAnswer;
 use crate::tasks::Tasks;
 
 /// A question of a task, named by the id of the request that asks it.

@@ -12,7 +12,8 @@ use crate::failure::{Failure, Kind};
 use crate::handler::RequestError;
 use crate::rounds::Wanted;
 use crate::sessions::dispatch::Post;
-use crate::tasks::{Opening, TaskMode, tasks_2025_11_25};
+use crate::task_mode::TaskMode;
+use crate::tasks::{Opening, tasks_2025_11_25};
 
 /// Whether a call of `tool` becomes a task, and how it asks for that.
 ///
@@ -75,10 +76,11 @@ pub(in crate::sessions) async fn begin(
         meta: post.session.meta(sent),
         tool: &wanted.target.name,
         arguments: wanted.input,
+        tool_ttl: post.core.task_ttl(&wanted.target.name),
         ttl: task.ttl.map(Duration::from_millis),
         begun: None,
     };
-    let summary = tasks.open(&post.core, opening).await?;
+    let summary = tasks.open(opening).await?;
     Ok(CreateTaskResult::new(tasks_2025_11_25::head(
         tasks, &summary,
     )))

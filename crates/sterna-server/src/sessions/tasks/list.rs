@@ -6,9 +6,9 @@ use sterna_seal::{Flow, FlowId, SealRequest, Target, ThreadEntropy};
 use sterna_store::{Cursor, Page};
 
 use crate::core::Core;
+use crate::environment::now;
 use crate::failure::Failure;
 use crate::lists::UNKNOWN_CURSOR;
-use crate::rounds::now;
 use crate::sessions::dispatch::Post;
 use crate::sessions::session::bind;
 use crate::tasks::{store_failed, tasks_2025_11_25};

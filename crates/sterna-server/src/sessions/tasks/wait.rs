@@ -11,13 +11,13 @@ use tokio::time::Instant;
 
 use super::answer::TaskQuestion;
 use super::{find, read};
+use crate::call::missing_capabilities;
 use crate::failure::Failure;
 use crate::reply::Answer;
-use crate::rounds::gate;
+use crate::session_table::{DISCONNECTED, SessionState, stop};
 use crate::sessions::calls::{only_objects, refused};
 use crate::sessions::dispatch::Post;
 use crate::sessions::prompter::send_question;
-use crate::sessions::state::{GONE, SessionState, stop};
 use crate::tasks::tasks_2025_11_25::{self, LegacyTaskResult};
 
 /// Answers when the task has ended. `None` if the client took the request back;
@@ -69,7 +69,7 @@ async fn until_ended(
             return Ok(end);
         }
         if told == Status::InputRequired && live.is_disconnected() {
-            return Err(GONE);
+            return Err(DISCONNECTED);
         }
         ask(post, &task, &mut asked)?;
         tasks.pause(looked_at, &mut changed).await;
@@ -88,7 +88,7 @@ fn ask(post: &Post, task: &Task, asked: &mut HashSet<Name>) -> Result<(), Failur
             continue;
         };
         // Another session of the caller may have begun the task, with a client that can do more.
-        let is_missing = gate::missing(&post.session.capabilities, &request).is_some();
+        let is_missing = missing_capabilities(&post.session.capabilities, &request).is_some();
         if is_missing || !asked.insert(question.key.clone()) {
             continue;
         }

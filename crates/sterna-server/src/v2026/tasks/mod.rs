@@ -26,9 +26,10 @@ use sterna_store::{Answer as StoredAnswer, Name, TaskId};
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::handler::RequestError;
+use crate::reply::RequestSpan;
 use crate::reply::{Answer, Reply, refuse};
-use crate::tasks::{TaskDialect, Tasks, unknown};
-use crate::telemetry::RequestSpan;
+use crate::task_mode::TaskDialect;
+use crate::tasks::{Tasks, unknown};
 use crate::wording;
 
 /// Request about a task, in either dialect.

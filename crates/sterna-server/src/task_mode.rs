@@ -1,3 +1,7 @@
+//! Tools that run as tasks, and calls that ask for one.
+
+use std::time::Duration;
+
 use sterna_protocol::capabilities::{ClientCapabilities, ExtensionId};
 use sterna_protocol::legacy::{TaskSupport, ToolExecution};
 
@@ -51,4 +55,21 @@ impl TaskMode {
         execution.task_support = Some(support);
         Some(execution)
     }
+}
+
+/// Options of a call that may become a task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TaskOptions {
+    pub(crate) dialect: TaskDialect,
+    /// Time for which the client wants the task to be kept.
+    pub(crate) ttl: Option<Duration>,
+}
+
+/// Dialect in which a client speaks about tasks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TaskDialect {
+    /// That of the extension, for clients that declare it.
+    Extension,
+    /// That of SEP-2322.
+    Proposal,
 }

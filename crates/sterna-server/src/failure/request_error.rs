@@ -1,8 +1,7 @@
 use serde_json::Value;
 use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
 
-use crate::cx::Refused;
-use crate::failure::{Failure, Kind};
+use super::{Failure, Kind, Refused};
 
 /// Why a prompt or a resource is not served, as the client is told it.
 ///

@@ -14,19 +14,19 @@ use sterna_protocol::legacy::{
 use sterna_protocol::meta::ResultMeta;
 use sterna_protocol::version::ProtocolVersion;
 
-use crate::lists::{Lists, discover};
+use super::{Lists, discover};
 use crate::offer::{Extensions, Offers};
 
 /// Settings that the replies depend on, besides the offers.
 #[derive(Debug)]
 pub(crate) struct Profile {
-    pub(super) instructions: Option<String>,
-    pub(super) caching: Caching,
+    pub(crate) instructions: Option<String>,
+    pub(crate) caching: Caching,
     /// How many entries a page of a list has.
-    pub(super) page: usize,
-    pub(super) has_store: bool,
+    pub(crate) page: usize,
+    pub(crate) has_store: bool,
     /// Whether tasks are spoken of as SEP-2322 does, too.
-    pub(super) sep2322_tasks: bool,
+    pub(crate) sep2322_tasks: bool,
 }
 
 /// Replies that are the same for every client.

@@ -8,6 +8,7 @@ use sterna_protocol::jsonrpc::{ErrorObject, RequestId};
 use sterna_protocol::logging::LoggingLevel;
 use tokio::sync::oneshot;
 
+use crate::changes::ResourceWatcher;
 use crate::failure::Failure;
 use crate::sink::MessageSink;
 
@@ -32,19 +33,19 @@ struct State {
 }
 
 /// What a client sent back: the text of a result, or its refusal.
-pub(super) type ClientAnswer = Result<String, ErrorObject>;
+pub(crate) type ClientAnswer = Result<String, ErrorObject>;
 
 impl SessionState {
-    pub(super) fn level(&self) -> Option<LoggingLevel> {
+    pub(crate) fn level(&self) -> Option<LoggingLevel> {
         self.lock().level.clone()
     }
 
-    pub(super) fn set_level(&self, level: LoggingLevel) {
+    pub(crate) fn set_level(&self, level: LoggingLevel) {
         self.lock().level = Some(level);
     }
 
     /// Adds a resource to those that are watched.
-    pub(super) fn watch(&self, uri: &str, memory: &Arc<Budget>) -> Result<(), NotWatched> {
+    pub(crate) fn watch(&self, uri: &str, memory: &Arc<Budget>) -> Result<(), NotWatched> {
         let mut state = self.lock();
         if state.watched.contains(uri) {
             return Ok(());
@@ -64,17 +65,13 @@ impl SessionState {
         Ok(())
     }
 
-    pub(super) fn unwatch(&self, uri: &str) {
+    pub(crate) fn unwatch(&self, uri: &str) {
         let mut state = self.lock();
         if state.watched.remove(uri)
             && let Some(room) = &mut state.room
         {
             room.shrink(size(uri));
         }
-    }
-
-    pub(crate) fn watches(&self, uri: &str) -> bool {
-        self.lock().watched.contains(uri)
     }
 
     /// Speaks to the client on `stream`, and on the one before no more: a
@@ -88,7 +85,7 @@ impl SessionState {
 
     /// Notes that the request `id` is running. The receiver ends when it is to
     /// stop.
-    pub(super) fn begin(&self, id: RequestId) -> oneshot::Receiver<()> {
+    pub(crate) fn begin(&self, id: RequestId) -> oneshot::Receiver<()> {
         let (stop, stopped) = oneshot::channel();
         let mut state = self.lock();
         // Calls that have ended leave their end of the channel behind.
@@ -98,16 +95,16 @@ impl SessionState {
     }
 
     /// Stops the request `id`; one that is not running is ignored.
-    pub(super) fn cancel(&self, id: &RequestId) {
+    pub(crate) fn cancel(&self, id: &RequestId) {
         self.lock().calls.remove(id);
     }
 
     /// Opens a question: its number, and where its answer will be.
-    pub(super) fn open(&self) -> Result<(u64, oneshot::Receiver<ClientAnswer>), Failure> {
+    pub(crate) fn open(&self) -> Result<(u64, oneshot::Receiver<ClientAnswer>), Failure> {
         let (answer, answered) = oneshot::channel();
         let mut state = self.lock();
         if state.disconnected {
-            return Err(GONE);
+            return Err(DISCONNECTED);
         }
         if state.questions.len() >= MOST_QUESTIONS {
             return Err(Failure::Crowded);
@@ -119,12 +116,12 @@ impl SessionState {
     }
 
     /// Takes the question `number` back.
-    pub(super) fn withdraw(&self, number: u64) {
+    pub(crate) fn withdraw(&self, number: u64) {
         self.lock().questions.remove(&number);
     }
 
     /// Brings an answer to who asked. A wrong, late or second one is ignored.
-    pub(super) fn answer(&self, number: u64, answer: ClientAnswer) {
+    pub(crate) fn answer(&self, number: u64, answer: ClientAnswer) {
         let asker = self.lock().questions.remove(&number);
         if let Some(asker) = asker {
             // Whoever asked may be gone in this very moment.
@@ -133,19 +130,19 @@ impl SessionState {
     }
 
     /// Closes what was asked and asks no more: nobody is there to answer.
-    pub(super) fn disconnect(&self) {
+    pub(crate) fn disconnect(&self) {
         let mut state = self.lock();
         state.disconnected = true;
         state.questions.clear();
     }
 
     /// Whether nobody will answer any more.
-    pub(super) fn is_disconnected(&self) -> bool {
+    pub(crate) fn is_disconnected(&self) -> bool {
         self.lock().disconnected
     }
 
     /// Stops everything.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         let state = std::mem::take(&mut *self.lock());
         if let Some(stream) = &state.stream {
             stream.finish();
@@ -157,21 +154,27 @@ impl SessionState {
     }
 }
 
+impl ResourceWatcher for SessionState {
+    fn watches(&self, uri: &str) -> bool {
+        self.lock().watched.contains(uri)
+    }
+}
+
 /// Ends when `stopped` says so, and not before.
-pub(super) async fn stop(stopped: oneshot::Receiver<()>) {
+pub(crate) async fn stop(stopped: oneshot::Receiver<()>) {
     // The sender is only ever dropped.
     let _ = stopped.await;
 }
 
-/// Why a question has no answer that nobody can give.
-pub(super) const GONE: Failure = Failure::Unanswered("The client is gone.");
+/// Failure of a question whose client has disconnected.
+pub(crate) const DISCONNECTED: Failure = Failure::Unanswered("The client is gone.");
 
 /// Questions that one session may have open: no person answers more at once.
 const MOST_QUESTIONS: usize = 32;
 
 /// Why a resource is not watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NotWatched {
+pub(crate) enum NotWatched {
     /// All sessions together watch too much.
     NoMemory,
     /// This session watches too many.

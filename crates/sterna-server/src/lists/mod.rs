@@ -1,6 +1,8 @@
 //! Lists and the answer to `server/discover`, written once when the server is
 //! built.
 
+mod cached;
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,10 +21,12 @@ use sterna_seal::{
     ThreadEntropy, UnixMillis,
 };
 
+pub(crate) use cached::{CachedReplies, Profile};
+
+use crate::environment::now;
 use crate::failure::Failure;
 use crate::offer::{Offers, ToolEntry};
-use crate::rounds::now;
-use crate::tasks::TaskMode;
+use crate::task_mode::TaskMode;
 
 /// Everything that is the same for every request.
 #[derive(Debug)]

@@ -29,7 +29,7 @@ struct Table {
 
 impl Posed {
     /// Keeps `envelope` and gives the bytes it is known by.
-    pub(super) fn put(&self, envelope: Envelope) -> Bytes {
+    pub(crate) fn put(&self, envelope: Envelope) -> Bytes {
         let mut table = self.table();
         let number = table.count;
         table.count += 1;

@@ -1,5 +1,8 @@
 //! Why a request has no result, and the one place where that becomes text.
 
+mod refused;
+mod request_error;
+
 use std::borrow::Cow;
 
 use http::StatusCode;
@@ -12,7 +15,9 @@ use sterna_protocol::jsonrpc::{DecodeError, ErrorCode, ErrorObject};
 use sterna_protocol::version::ProtocolVersion;
 use sterna_seal::OpenError;
 
-use crate::handler::RequestError;
+pub use refused::Refused;
+pub use request_error::RequestError;
+
 use crate::wording;
 
 /// Why a request has no result.

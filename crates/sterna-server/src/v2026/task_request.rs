@@ -2,33 +2,13 @@
 
 use std::time::Duration;
 
-use serde::{Serialize, Serializer};
 use sterna_protocol::capabilities::{ClientCapabilities, ExtensionId};
 use sterna_protocol::json::JsonObject;
-use sterna_protocol::legacy::{self, TaskMetadata};
-use sterna_protocol::result::Complete;
-use sterna_protocol::tasks::CreateTaskResult;
+use sterna_protocol::legacy::TaskMetadata;
 
-use super::TaskMode;
 use crate::core::Core;
 use crate::failure::Failure;
-
-/// Options of a call that may become a task.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TaskOptions {
-    pub(super) dialect: TaskDialect,
-    /// Time for which the client wants the task to be kept.
-    pub(crate) ttl: Option<Duration>,
-}
-
-/// Dialect in which a client speaks about tasks.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum TaskDialect {
-    /// That of the extension, for clients that declare it.
-    Extension,
-    /// That of SEP-2322.
-    Proposal,
-}
+use crate::task_mode::{TaskDialect, TaskMode, TaskOptions};
 
 /// Returns the options of the task that a call may become; `sent` are the
 /// members of its parameters besides those of every call. Clients that declare
@@ -37,7 +17,7 @@ pub(crate) enum TaskDialect {
 /// # Errors
 ///
 /// It asks for a task and may not, or it does not and must.
-pub(crate) fn requested_task(
+pub(super) fn requested_task(
     core: &Core,
     mode: TaskMode,
     capabilities: &ClientCapabilities,
@@ -68,21 +48,4 @@ pub(crate) fn requested_task(
         }),
     };
     Ok(options.filter(|_| core.tasks.is_some()))
-}
-
-/// The answer to a call that goes on as a task.
-#[derive(Debug)]
-pub(crate) enum CreatedTask {
-    Extension(CreateTaskResult),
-    Proposal(legacy::CreateTaskResult),
-}
-
-impl Serialize for CreatedTask {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Extension(created) => created.serialize(serializer),
-            // BASE-S3: the proposal itself says nothing, which means the same.
-            Self::Proposal(created) => Complete(created).serialize(serializer),
-        }
-    }
 }

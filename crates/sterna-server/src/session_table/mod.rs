@@ -1,15 +1,21 @@
 //! What one instance remembers of all sessions.
 
+mod ends;
+mod state;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sterna_http::Budget;
 
-use super::ended::Ends;
-use super::session::Key;
-use super::state::{NotWatched, SessionState};
 use crate::failure::Failure;
+use ends::Ends;
+use state::NotWatched;
+pub(crate) use state::{ClientAnswer, DISCONNECTED, SessionState, stop};
+
+/// Name of a session.
+pub(crate) type Key = [u8; 16];
 
 /// The sessions that something is going on in here, and those that were ended
 /// here. Both are bounded, and neither is needed to serve a plain call.
@@ -40,12 +46,12 @@ impl SessionTable {
     }
 
     /// Knowledge of sessions that were ended elsewhere.
-    pub(super) fn ends(&self) -> &Ends {
+    pub(crate) fn ends(&self) -> &Ends {
         &self.ends
     }
 
     /// The name of this instance in the ids of its questions.
-    pub(super) fn instance(&self) -> u64 {
+    pub(crate) fn instance(&self) -> u64 {
         self.instance
     }
 
@@ -54,7 +60,7 @@ impl SessionTable {
     /// # Errors
     ///
     /// Too many other sessions have something going on.
-    pub(super) fn live(&self, key: Key) -> Result<Arc<SessionState>, Failure> {
+    pub(crate) fn live(&self, key: Key) -> Result<Arc<SessionState>, Failure> {
         let mut table = self.lock();
         if let Some(live) = table.live.get(&key) {
             return Ok(Arc::clone(live));
@@ -70,7 +76,7 @@ impl SessionTable {
 
     /// Adds `uri` to what the session `key` watches. For lack of memory the
     /// sessions are forgotten that nothing is going on in.
-    pub(super) fn watch(&self, key: Key, uri: &str, memory: &Arc<Budget>) -> Result<(), Failure> {
+    pub(crate) fn watch(&self, key: Key, uri: &str, memory: &Arc<Budget>) -> Result<(), Failure> {
         if uri.len() > memory.limits().uri_bytes {
             return Err(Failure::params(
                 "`uri` is longer than this server takes (`limits.uri_bytes`)",
@@ -87,16 +93,16 @@ impl SessionTable {
     }
 
     /// What is alive of a session here, if anything is.
-    pub(super) fn find(&self, key: &Key) -> Option<Arc<SessionState>> {
+    pub(crate) fn find(&self, key: &Key) -> Option<Arc<SessionState>> {
         self.lock().live.get(key).cloned()
     }
 
-    pub(super) fn has_ended(&self, key: &Key) -> bool {
+    pub(crate) fn has_ended(&self, key: &Key) -> bool {
         self.lock().ended.contains(key)
     }
 
     /// Ends a session: stops what runs in it here, and answers to it no more.
-    pub(super) fn end(&self, key: Key) {
+    pub(crate) fn end(&self, key: Key) {
         let mut table = self.lock();
         let live = table.live.remove(&key);
         table.order.retain(|other| *other != key);
