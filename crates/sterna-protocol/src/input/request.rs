@@ -63,7 +63,7 @@ impl InputRequest {
         if !json.is_object() {
             return Err(InputRequestError::NotAnObject);
         }
-        let Peek { method } = json.decode()?;
+        let MethodMember { method } = json.decode()?;
         // MRTR-S9: no other methods are allowed.
         if !Self::METHODS.contains(&method.as_str()) {
             return Err(InputRequestError::UnknownMethod(method));
@@ -73,7 +73,7 @@ impl InputRequest {
 }
 
 #[derive(serde::Deserialize)]
-struct Peek {
+struct MethodMember {
     method: String,
 }
 

@@ -124,25 +124,25 @@ impl InputRequired {
     /// malformed (the error names its key), or it is not an
     /// `InputRequiredResult`.
     pub fn decode(json: &str) -> Result<Self, InputRequiredError> {
-        serde_json::from_str::<Unchecked>(json)?.check()
+        serde_json::from_str::<InputRequiredResult>(json)?.check()
     }
 }
 
 /// The result before its questions are decoded.
-struct Unchecked {
+struct InputRequiredResult {
     input_requests: Option<JsonObject>,
     request_state: Option<RequestState>,
     meta: Option<ResultMeta>,
     extra: JsonObject,
 }
 
-members!(Unchecked {
+members!(InputRequiredResult {
     tag: "resultType" = "input_required";
     optional: input_requests = "inputRequests", request_state = "requestState", meta = "_meta";
     rest: extra
 });
 
-impl Unchecked {
+impl InputRequiredResult {
     fn check(self) -> Result<InputRequired, InputRequiredError> {
         let requests = match &self.input_requests {
             Some(requests) => InputRequests::decode(requests)?,
@@ -160,7 +160,7 @@ impl Unchecked {
 
 impl<'de> Deserialize<'de> for InputRequired {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let unchecked = Unchecked::deserialize(deserializer)?;
+        let unchecked = InputRequiredResult::deserialize(deserializer)?;
         unchecked.check().map_err(|error| match error {
             InputRequiredError::Request(error) => error.flat(),
             other => de::Error::custom(other),

@@ -59,9 +59,9 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
         while let Some(key) = map.next_key::<Key<'de>>()? {
             if &*key == T::TAG && members.is_empty() {
                 let tag: Key<'de> = map.next_value()?;
-                let object = Tail {
+                let object = TaggedMembers {
                     tag: &tag,
-                    state: TailState::Name(T::TAG),
+                    state: TagState::Name(T::TAG),
                     map,
                 };
                 return T::decode(Some(&tag), MapAccessDeserializer::new(object));
@@ -85,35 +85,35 @@ fn detour<T: Tagged>(members: &JsonObject) -> serde_json::Result<T> {
 }
 
 /// Members of an object whose first member, the tag, has been read.
-struct Tail<'t, A> {
+struct TaggedMembers<'t, A> {
     tag: &'t str,
-    state: TailState,
+    state: TagState,
     map: A,
 }
 
-enum TailState {
+enum TagState {
     Name(&'static str),
     Value,
     Read,
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Tail<'_, A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for TaggedMembers<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, A::Error> {
-        let TailState::Name(name) = self.state else {
+        let TagState::Name(name) = self.state else {
             return self.map.next_key_seed(seed);
         };
-        self.state = TailState::Value;
+        self.state = TagState::Value;
         seed.deserialize(StrDeserializer::new(name)).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
-        if let TailState::Value = self.state {
-            self.state = TailState::Read;
+        if let TagState::Value = self.state {
+            self.state = TagState::Read;
             return seed.deserialize(TagText(self.tag, PhantomData));
         }
         self.map.next_value_seed(seed)

@@ -119,33 +119,33 @@ impl<'de, F: Dispatch<'de>> Visitor<'de> for ByResultType<F> {
         // BASE-C3: earlier revisions do not have the member.
         let name = result_type.as_deref().unwrap_or(COMPLETE);
         let tag = F::find(name).ok_or_else(|| de::Error::custom("unknown resultType"))?;
-        let whole = Whole {
+        let whole = ReassembledResult {
             before: before.into_iter(),
             rest: result_type.is_some().then_some(map),
             result_type,
-            value: Pending::None,
+            value: NextValue::None,
         };
         F::decode(tag, MapBody(whole))
     }
 }
 
 /// Result with its `resultType` put back in place.
-struct Whole<'de, M> {
+struct ReassembledResult<'de, M> {
     before: std::vec::IntoIter<(Cow<'de, str>, &'de RawValue)>,
     result_type: Option<Cow<'de, str>>,
     rest: Option<M>,
-    value: Pending<'de>,
+    value: NextValue<'de>,
 }
 
 /// Source of the value for the last key.
-enum Pending<'de> {
+enum NextValue<'de> {
     None,
     Before(&'de RawValue),
     Rest,
     ResultType(Cow<'de, str>),
 }
 
-impl<'de, M: MapAccess<'de>> MapAccess<'de> for Whole<'de, M> {
+impl<'de, M: MapAccess<'de>> MapAccess<'de> for ReassembledResult<'de, M> {
     type Error = M::Error;
 
     fn next_key_seed<K>(&mut self, seed: K) -> Result<Option<K::Value>, M::Error>
@@ -153,16 +153,16 @@ impl<'de, M: MapAccess<'de>> MapAccess<'de> for Whole<'de, M> {
         K: DeserializeSeed<'de>,
     {
         let key = if let Some((key, value)) = self.before.next() {
-            self.value = Pending::Before(value);
+            self.value = NextValue::Before(value);
             key
         } else if let Some(name) = self.result_type.take() {
-            self.value = Pending::ResultType(name);
+            self.value = NextValue::ResultType(name);
             Cow::Borrowed(RESULT_TYPE)
         } else if let Some(key) = self.next_of_rest()? {
             if &*key == RESULT_TYPE {
                 return Err(de::Error::duplicate_field(RESULT_TYPE));
             }
-            self.value = Pending::Rest;
+            self.value = NextValue::Rest;
             key.into_cow()
         } else {
             return Ok(None);
@@ -172,20 +172,20 @@ impl<'de, M: MapAccess<'de>> MapAccess<'de> for Whole<'de, M> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, M::Error> {
         match (
-            std::mem::replace(&mut self.value, Pending::None),
+            std::mem::replace(&mut self.value, NextValue::None),
             &mut self.rest,
         ) {
-            (Pending::Before(raw), _) => seed.deserialize(raw).map_err(de::Error::custom),
-            (Pending::ResultType(name), _) => feed(seed, name),
-            (Pending::Rest, Some(rest)) => rest.next_value_seed(seed),
-            (Pending::Rest, None) | (Pending::None, _) => {
+            (NextValue::Before(raw), _) => seed.deserialize(raw).map_err(de::Error::custom),
+            (NextValue::ResultType(name), _) => feed(seed, name),
+            (NextValue::Rest, Some(rest)) => rest.next_value_seed(seed),
+            (NextValue::Rest, None) | (NextValue::None, _) => {
                 Err(de::Error::custom("a value without a key"))
             }
         }
     }
 }
 
-impl<'de, M: MapAccess<'de>> Whole<'de, M> {
+impl<'de, M: MapAccess<'de>> ReassembledResult<'de, M> {
     fn next_of_rest(&mut self) -> Result<Option<Key<'de>>, M::Error> {
         self.rest.as_mut().map_or(Ok(None), MapAccess::next_key)
     }

@@ -39,17 +39,17 @@ where
         return None;
     }
     let mut json = serde_json::Deserializer::from_str(text);
-    let mut found = Found::default();
-    json.deserialize_map(&mut found).ok()?;
+    let mut envelope = Envelope::default();
+    json.deserialize_map(&mut envelope).ok()?;
     json.end().ok()?;
-    found.into_message()
+    envelope.into_message()
 }
 
 /// Members of an envelope, decoded in the order of the text.
 ///
 /// They are filled in place. Parameters are large, and each level of serde that
 /// returned them would copy them.
-struct Found<'a, R, N, A> {
+struct Envelope<'a, R, N, A> {
     version: Option<Version>,
     /// `Some(None)` is null.
     id: Option<Option<RequestId>>,
@@ -67,7 +67,7 @@ enum Params<'a, R, N> {
     Request(R),
 }
 
-impl<R, N, A> Default for Found<'_, R, N, A> {
+impl<R, N, A> Default for Envelope<'_, R, N, A> {
     fn default() -> Self {
         Self {
             version: None,
@@ -82,7 +82,7 @@ impl<R, N, A> Default for Found<'_, R, N, A> {
 
 /// Decodes an envelope in one pass or fails without a reason. [`recover`] then
 /// reads the message again and finds the reason.
-impl<'a, R, N, A> Visitor<'a> for &mut Found<'a, R, N, A>
+impl<'a, R, N, A> Visitor<'a> for &mut Envelope<'a, R, N, A>
 where
     R: Dispatch<'a>,
     N: Dispatch<'a>,
@@ -106,8 +106,8 @@ where
                 }
                 Member::Params if matches!(self.params, Params::Absent) => {
                     let kind = match &self.method {
-                        Some(method) => Kind::find(method, self.id.is_some()),
-                        None => Some(Kind::Raw),
+                        Some(method) => ParamsType::find(method, self.id.is_some()),
+                        None => Some(ParamsType::Raw),
                     };
                     let kind = kind.ok_or_else(give_up)?;
                     let params = &mut self.params;
@@ -127,7 +127,7 @@ where
     }
 }
 
-impl<'a, R: Dispatch<'a>, N: Dispatch<'a>, A> Found<'a, R, N, A> {
+impl<'a, R: Dispatch<'a>, N: Dispatch<'a>, A> Envelope<'a, R, N, A> {
     fn into_message(self) -> Option<Message<'a, R, N, A>> {
         self.version?;
         match (self.method, self.id, self.result, self.error) {
@@ -179,13 +179,13 @@ fn decode<'a, P: Dispatch<'a>>(method: &str, body: impl Deserializer<'a>) -> Opt
 }
 
 /// Type to decode parameters as, once the method is known.
-enum Kind<'a, R: Dispatch<'a>, N: Dispatch<'a>> {
+enum ParamsType<'a, R: Dispatch<'a>, N: Dispatch<'a>> {
     Notification(N::Tag),
     Raw,
     Request(R::Tag),
 }
 
-impl<'a, R: Dispatch<'a>, N: Dispatch<'a>> Kind<'a, R, N> {
+impl<'a, R: Dispatch<'a>, N: Dispatch<'a>> ParamsType<'a, R, N> {
     fn find(method: &str, id_met: bool) -> Option<Self> {
         if id_met {
             return R::find(method).map(Self::Request);
@@ -201,7 +201,7 @@ impl<'a, R: Dispatch<'a>, N: Dispatch<'a>> Kind<'a, R, N> {
 }
 
 struct ParamsSeed<'s, 'a, R: Dispatch<'a>, N: Dispatch<'a>> {
-    kind: Kind<'a, R, N>,
+    kind: ParamsType<'a, R, N>,
     params: &'s mut Params<'a, R, N>,
 }
 
@@ -210,9 +210,9 @@ impl<'a, R: Dispatch<'a>, N: Dispatch<'a>> DeserializeSeed<'a> for ParamsSeed<'_
 
     fn deserialize<D: Deserializer<'a>>(self, body: D) -> Result<(), D::Error> {
         *self.params = match self.kind {
-            Kind::Notification(tag) => Params::Notification(N::decode(tag, Object(body))?),
-            Kind::Raw => Params::Raw(Deserialize::deserialize(body)?),
-            Kind::Request(tag) => Params::Request(R::decode(tag, Object(body))?),
+            ParamsType::Notification(tag) => Params::Notification(N::decode(tag, Object(body))?),
+            ParamsType::Raw => Params::Raw(Deserialize::deserialize(body)?),
+            ParamsType::Request(tag) => Params::Request(R::decode(tag, Object(body))?),
         };
         Ok(())
     }

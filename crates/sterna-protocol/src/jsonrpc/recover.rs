@@ -35,7 +35,7 @@ where
             return Err(DecodeError::Invalid { id, fault });
         }
     }
-    let parts: Parts<'a> = serde_json::from_str(text).map_err(DecodeError::Syntax)?;
+    let parts: RawEnvelope<'a> = serde_json::from_str(text).map_err(DecodeError::Syntax)?;
     let id = parts.id();
     let shape = if too_deep(text.as_bytes()) {
         Err(Fault::TooDeep)
@@ -43,19 +43,19 @@ where
         parts.shape(id.as_ref())
     };
     match shape {
-        Ok(Shape::Request(id, method)) => {
+        Ok(WellFormed::Request(id, method)) => {
             let params = decode(Some(&id), &method, parts.params)?;
             Ok(Message::Request(Request::new(id, method, params)))
         }
-        Ok(Shape::Notification(method)) => {
+        Ok(WellFormed::Notification(method)) => {
             let params = decode(None, &method, parts.params)?;
             Ok(Message::Notification(Notification::new(method, params)))
         }
-        Ok(Shape::Result(id, result)) => {
+        Ok(WellFormed::Result(id, result)) => {
             let result = self::result(&id, result)?;
             Ok(Message::Result(ResultResponse::new(id, result)))
         }
-        Ok(Shape::Error(error)) => Ok(Message::Error(ErrorResponse::new(id, error))),
+        Ok(WellFormed::Error(error)) => Ok(Message::Error(ErrorResponse::new(id, error))),
         Err(fault) if parts.is_response() => Err(DecodeError::InvalidResponse { id, fault }),
         Err(fault) => Err(DecodeError::Invalid { id, fault }),
     }
@@ -99,7 +99,7 @@ fn result<'a, A: Answer<'a>>(id: &RequestId, result: &'a RawValue) -> Result<A, 
 
 /// Members of an envelope as raw text.
 #[derive(Default)]
-struct Parts<'a> {
+struct RawEnvelope<'a> {
     jsonrpc: Option<&'a RawValue>,
     id: Option<&'a RawValue>,
     method: Option<&'a RawValue>,
@@ -110,14 +110,14 @@ struct Parts<'a> {
 }
 
 /// Well-formed envelope.
-enum Shape<'a> {
+enum WellFormed<'a> {
     Request(RequestId, Cow<'a, str>),
     Notification(Cow<'a, str>),
     Result(RequestId, &'a RawValue),
     Error(ErrorObject),
 }
 
-impl<'a> Parts<'a> {
+impl<'a> RawEnvelope<'a> {
     /// The id, if there is exactly one.
     fn id(&self) -> Option<RequestId> {
         let id = self.id.filter(|_| self.duplicate != Some(Member::Id))?;
@@ -128,7 +128,7 @@ impl<'a> Parts<'a> {
         self.method.is_none() && (self.result.is_some() || self.error.is_some())
     }
 
-    fn shape(&self, id: Option<&RequestId>) -> Result<Shape<'a>, Fault> {
+    fn shape(&self, id: Option<&RequestId>) -> Result<WellFormed<'a>, Fault> {
         if let Some(member) = self.duplicate {
             return Err(Fault::Duplicate(member.name()));
         }
@@ -143,16 +143,18 @@ impl<'a> Parts<'a> {
             (Some(method), _, None, None) => {
                 let method = read::<Key<'a>>(method).ok_or(Fault::Method)?.into_cow();
                 match id {
-                    Some(id) => Ok(Shape::Request(id.clone(), method)),
+                    Some(id) => Ok(WellFormed::Request(id.clone(), method)),
                     None if null => Err(Fault::Id),
-                    None => Ok(Shape::Notification(method)),
+                    None => Ok(WellFormed::Notification(method)),
                 }
             }
             (None, None, Some(result), None) => {
                 let id = id.ok_or(Fault::Id)?;
-                Ok(Shape::Result(id.clone(), result))
+                Ok(WellFormed::Result(id.clone(), result))
             }
-            (None, None, None, Some(error)) => read(error).map(Shape::Error).ok_or(Fault::Error),
+            (None, None, None, Some(error)) => {
+                read(error).map(WellFormed::Error).ok_or(Fault::Error)
+            }
             (None, _, None, None) => Err(Fault::Empty),
             _ => Err(Fault::Ambiguous),
         }
@@ -175,23 +177,23 @@ fn read<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
     serde_json::from_str(raw.get()).ok()
 }
 
-impl<'de> Deserialize<'de> for Parts<'de> {
+impl<'de> Deserialize<'de> for RawEnvelope<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(PartsVisitor)
+        deserializer.deserialize_map(RawEnvelopeVisitor)
     }
 }
 
-struct PartsVisitor;
+struct RawEnvelopeVisitor;
 
-impl<'de> Visitor<'de> for PartsVisitor {
-    type Value = Parts<'de>;
+impl<'de> Visitor<'de> for RawEnvelopeVisitor {
+    type Value = RawEnvelope<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Parts<'de>, M::Error> {
-        let mut parts = Parts::default();
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<RawEnvelope<'de>, M::Error> {
+        let mut parts = RawEnvelope::default();
         while let Some((member, value)) = map.next_entry::<Member, &'de RawValue>()? {
             if let Some(slot) = parts.slot(member)
                 && slot.replace(value).is_some()

@@ -5,7 +5,7 @@ use crate::json::JsonObject;
 
 /// Contents of a resource: text, or bytes in base64.
 ///
-/// No member names the kind; either `text` or `blob` is present.
+/// No member names the kind; contents `text` or `blob` is present.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::exhaustive_enums,
@@ -25,21 +25,21 @@ variants!(ResourceContents {
 
 impl<'de> Deserialize<'de> for ResourceContents {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let either = Either::deserialize(deserializer)?;
-        match (either.text, either.blob) {
+        let contents = AnyResourceContents::deserialize(deserializer)?;
+        match (contents.text, contents.blob) {
             (Some(text), None) => Ok(Self::Text(TextResourceContents {
-                uri: either.uri,
+                uri: contents.uri,
                 text,
-                mime_type: either.mime_type,
-                meta: either.meta,
-                extra: either.extra,
+                mime_type: contents.mime_type,
+                meta: contents.meta,
+                extra: contents.extra,
             })),
             (None, Some(blob)) => Ok(Self::Blob(BlobResourceContents {
-                uri: either.uri,
+                uri: contents.uri,
                 blob,
-                mime_type: either.mime_type,
-                meta: either.meta,
-                extra: either.extra,
+                mime_type: contents.mime_type,
+                meta: contents.meta,
+                extra: contents.extra,
             })),
             (None, None) => Err(de::Error::custom("contents have neither `text` nor `blob`")),
             (Some(_), Some(_)) => Err(de::Error::custom("contents have both `text` and `blob`")),
@@ -48,7 +48,7 @@ impl<'de> Deserialize<'de> for ResourceContents {
 }
 
 /// Members of both kinds, read in one pass before the kind is known.
-struct Either {
+struct AnyResourceContents {
     uri: String,
     text: Option<String>,
     blob: Option<String>,
@@ -57,7 +57,7 @@ struct Either {
     extra: JsonObject,
 }
 
-members!(Either {
+members!(AnyResourceContents {
     required: uri = "uri";
     optional: text = "text", blob = "blob", mime_type = "mimeType", meta = "_meta";
     rest: extra

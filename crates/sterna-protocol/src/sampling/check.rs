@@ -30,9 +30,9 @@ impl CreateMessageRequestParams {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn check(&self) -> Result<(), ConversationError> {
-        for (place, message) in self.messages.iter().enumerate() {
-            let next = self.messages.get(place + 1);
-            let broken = |rule| ConversationError { place, rule };
+        for (index, message) in self.messages.iter().enumerate() {
+            let next = self.messages.get(index + 1);
+            let broken = |rule| ConversationError { index, rule };
             check_message(message, next).map_err(broken)?;
         }
         Ok(())
@@ -81,11 +81,11 @@ fn result_of(block: &SamplingMessageContentBlock) -> Option<&str> {
 
 /// Conversation that models refuse.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("message {place}: {rule}")]
+#[error("message {index}: {rule}")]
 #[non_exhaustive]
 pub struct ConversationError {
     /// Index of the message.
-    pub place: usize,
+    pub index: usize,
     /// Rule that it breaks.
     pub rule: ConversationRule,
 }

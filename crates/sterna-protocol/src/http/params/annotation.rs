@@ -56,7 +56,7 @@ pub enum AnnotationError {
 pub(super) fn find(schema: &ObjectSchema) -> Result<ParamHeaders, AnnotationError> {
     let schema: Value = schema.decode().map_err(|_| AnnotationError::Unreadable)?;
     let mut search = Search::default();
-    search.schema(&schema, Way::Properties)?;
+    search.schema(&schema, SchemaPath::Properties)?;
     Ok(search.found)
 }
 
@@ -70,7 +70,7 @@ struct Search {
 
 /// Path from the root to a schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum SchemaPath {
     /// `properties` and parameter names only.
     Properties,
     /// Any other path.
@@ -78,23 +78,25 @@ enum Way {
 }
 
 impl Search {
-    fn schema(&mut self, schema: &Value, way: Way) -> Result<(), AnnotationError> {
+    fn schema(&mut self, schema: &Value, path: SchemaPath) -> Result<(), AnnotationError> {
         let members = match schema {
             Value::Object(members) => members,
-            Value::Array(schemas) => return self.each(schemas.iter().enumerate(), Way::Other),
+            Value::Array(schemas) => {
+                return self.each(schemas.iter().enumerate(), SchemaPath::Other);
+            }
             _ => return Ok(()),
         };
         if let Some(name) = members.get(ANNOTATION) {
-            self.annotation(name, members.get("type"), way)?;
+            self.annotation(name, members.get("type"), path)?;
         }
         for (keyword, value) in members {
             self.enter(keyword, |search| match (keyword.as_str(), value) {
                 (keyword, _) if OPAQUE.contains(&keyword) => Ok(()),
-                ("properties", Value::Object(properties)) => search.each(properties, way),
+                ("properties", Value::Object(properties)) => search.each(properties, path),
                 (keyword, Value::Object(schemas)) if NAMED.contains(&keyword) => {
-                    search.each(schemas, Way::Other)
+                    search.each(schemas, SchemaPath::Other)
                 }
-                (_, schema) => search.schema(schema, Way::Other),
+                (_, schema) => search.schema(schema, SchemaPath::Other),
             })?;
         }
         Ok(())
@@ -103,10 +105,10 @@ impl Search {
     fn each<'a>(
         &mut self,
         schemas: impl IntoIterator<Item = (impl ToString, &'a Value)>,
-        way: Way,
+        path: SchemaPath,
     ) -> Result<(), AnnotationError> {
         for (name, schema) in schemas {
-            self.enter(&name, |search| search.schema(schema, way))?;
+            self.enter(&name, |search| search.schema(schema, path))?;
         }
         Ok(())
     }
@@ -115,12 +117,12 @@ impl Search {
         &mut self,
         name: &Value,
         type_: Option<&Value>,
-        way: Way,
+        path: SchemaPath,
     ) -> Result<(), AnnotationError> {
         let at = self.place();
         // HTTP-B5: elsewhere there may be no value, or several. The root is
         // no parameter either.
-        if way == Way::Other || self.pointer.is_empty() {
+        if path == SchemaPath::Other || self.pointer.is_empty() {
             return Err(AnnotationError::Unreachable { at });
         }
         let Value::String(name) = name else {

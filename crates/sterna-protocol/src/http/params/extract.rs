@@ -21,12 +21,12 @@ pub(super) enum Scalar<'de> {
 
 /// Tree of the paths to the mirrored parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Node {
+pub(super) struct PathTree {
     header: Option<usize>,
     children: BTreeMap<String, Self>,
 }
 
-impl Node {
+impl PathTree {
     /// Adds the `path` to the parameter of the header with the index `header`.
     pub(super) fn insert<'a>(&mut self, path: impl Iterator<Item = &'a String>, header: usize) {
         let mut node = self;
@@ -42,17 +42,17 @@ impl Node {
         arguments: &'a str,
         found: &mut [Scalar<'a>],
     ) -> serde_json::Result<()> {
-        let walk = Walk { node: self, found };
-        serde_json::Deserializer::from_str(arguments).deserialize_map(walk)
+        let visitor = ArgumentsVisitor { node: self, found };
+        serde_json::Deserializer::from_str(arguments).deserialize_map(visitor)
     }
 }
 
-struct Walk<'n, 'f, 'de> {
-    node: &'n Node,
+struct ArgumentsVisitor<'n, 'f, 'de> {
+    node: &'n PathTree,
     found: &'f mut [Scalar<'de>],
 }
 
-impl<'de> DeserializeSeed<'de> for Walk<'_, '_, 'de> {
+impl<'de> DeserializeSeed<'de> for ArgumentsVisitor<'_, '_, 'de> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -71,7 +71,7 @@ impl<'de> DeserializeSeed<'de> for Walk<'_, '_, 'de> {
 }
 
 /// Expects an object. Any other value has no parameters and is skipped.
-impl<'de> Visitor<'de> for Walk<'_, '_, 'de> {
+impl<'de> Visitor<'de> for ArgumentsVisitor<'_, '_, 'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -91,7 +91,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_, 'de> {
             }
             met.push(name);
             let found = &mut *self.found;
-            map.next_value_seed(Walk { node, found })?;
+            map.next_value_seed(ArgumentsVisitor { node, found })?;
         }
         Ok(())
     }

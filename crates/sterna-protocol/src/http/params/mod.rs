@@ -6,7 +6,7 @@ mod extract;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 pub use annotation::AnnotationError;
-use extract::{Node, Scalar};
+use extract::{PathTree, Scalar};
 
 use super::field::{require, single};
 use super::mismatch::{HeaderMismatch, Unmirrorable};
@@ -39,7 +39,7 @@ use crate::tool::ObjectSchema;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParamHeaders {
     headers: Vec<HeaderName>,
-    root: Node,
+    root: PathTree,
 }
 
 impl ParamHeaders {
