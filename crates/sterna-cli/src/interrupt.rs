@@ -1,4 +1,4 @@
-//! Ctrl-C: every wait says what it means there.
+//! Ctrl-C, with a message for each wait that it ends.
 
 use anyhow::anyhow;
 use tokio::sync::Notify;

@@ -32,7 +32,7 @@ impl Progress {
         Self { bar }
     }
 
-    /// Shows what the server says of how far it is.
+    /// Shows the server's progress.
     pub(crate) fn show(&self, params: &ProgressNotificationParams) {
         if let Some((position, length)) =
             params.total.and_then(|total| steps(params.progress, total))
@@ -49,7 +49,7 @@ impl Progress {
         }
     }
 
-    /// Shows what the server says it is doing.
+    /// Shows the server's status message.
     pub(crate) fn say(&self, message: &str) {
         self.bar.set_message(one_line(message));
     }

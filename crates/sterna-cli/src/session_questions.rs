@@ -11,7 +11,7 @@ use sterna_protocol::input::{InputRequest, InputResponse};
 
 use crate::ask::{Answer, Asker, SharedAnswerer};
 
-/// Has `answerer` answer, and declares what it answers.
+/// Has `answerer` answer, and declares the kinds of questions it answers.
 pub(crate) async fn answer_by(answerer: &SharedAnswerer, builder: Builder) -> Builder {
     let (samples, has_roots) = {
         let answerer = answerer.lock().await;

@@ -35,7 +35,7 @@ impl Client {
         Subscription::open(self.core.clone(), filter).await
     }
 
-    /// Calls a tool; the call is made by awaiting what this returns.
+    /// Calls a tool; awaiting the returned [`Call`] makes the call.
     pub fn call(&self, tool: impl Into<String>) -> Call<CallToolResult> {
         let name = tool.into();
         let arguments = None;

@@ -19,7 +19,7 @@ pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 ///
 /// A task has one; round trips have none, since their journal travels with the
 /// response. The handler learns of a result only after `append` has returned,
-/// so no crash can contradict what it did next.
+/// so no crash can contradict its later actions.
 pub trait JournalSink: Send + Sync {
     /// Stores `entries` in this order, all or none.
     fn append(&self, entries: Vec<Entry>) -> BoxFuture<Result<(), BackendError>>;
@@ -76,13 +76,13 @@ pub trait Blobs: Send + Sync {
     fn put(&self, flow: &FlowId, key: &Key, value: Bytes)
     -> BoxFuture<Result<Bytes, BackendError>>;
 
-    /// Fetches what `put` stored.
+    /// Fetches the value that `put` stored.
     fn get(&self, reference: Bytes) -> BoxFuture<Result<Bytes, BackendError>>;
 }
 
-/// Plug point: hears what a handler reports while it runs.
+/// Plug point: receives the progress and the log of a running handler.
 ///
-/// Called only for what is new: a handler that is replayed reports nothing.
+/// Called only for new reports: a replay repeats none.
 /// Must return at once, since the handler waits for it.
 pub trait Listener: Send + Sync {
     /// Work has come this far.
@@ -115,14 +115,14 @@ impl Progress {
         }
     }
 
-    /// Says how much there is in all.
+    /// Adds the total amount of work.
     #[must_use]
     pub const fn of(mut self, total: f64) -> Self {
         self.total = Some(total);
         self
     }
 
-    /// Says what is going on.
+    /// Adds a message about the current work.
     #[must_use]
     pub fn saying(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());

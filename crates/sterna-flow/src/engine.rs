@@ -162,8 +162,9 @@ impl Default for Settings {
     }
 }
 
-/// Sees the body of every step, effect and `once` begin and end: what really
-/// runs, and not what is taken from a journal. For tests and for traces.
+/// Callback for the start and the end of every body of a step, effect or
+/// `once` that really runs. Results from a journal are not reported. For tests
+/// and for traces.
 ///
 /// Called while the handler waits, so it must return at once.
 ///
@@ -187,7 +188,7 @@ pub struct Observer(Arc<See>);
 type See = dyn Fn(&Key, StepEvent) + Send + Sync;
 
 impl Observer {
-    /// Has `see` called with the name of what begins or ends.
+    /// Calls `see` with the key of the step that begins or ends.
     pub fn new(see: impl Fn(&Key, StepEvent) + Send + Sync + 'static) -> Self {
         Self(Arc::new(see))
     }

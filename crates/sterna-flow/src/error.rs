@@ -56,13 +56,13 @@ pub enum Error {
         /// The kind that the handler wants.
         wanted: Kind,
     },
-    /// A step asked for a blob store and there is none.
+    /// A step needs a blob store, and none is configured.
     #[error("{code}: the result of `{key}` goes to a blob store, and none is configured", code = self.code())]
     NoBlobs {
         /// The step.
         key: Key,
     },
-    /// An effect that runs at most once needs a ledger, and there is none.
+    /// An effect that runs at most once needs a ledger, and none is configured.
     #[error("{code}: `{key}` runs at most once, which needs a ledger, and none is configured: a server has one when it is given a store", code = self.code())]
     NoLedger {
         /// The effect.

@@ -1,4 +1,4 @@
-//! Names of what a flow asked and did.
+//! Keys: the names of the questions and steps of a flow.
 
 use std::borrow::Borrow;
 use std::fmt::{self, Write as _};
@@ -140,7 +140,7 @@ pub(crate) const UNDO: char = '!';
 /// Sets randomness apart from a step of the same name.
 pub(crate) const RANDOM: char = '?';
 const MEMO: char = '*';
-/// Follows the name of a memo in the keys of what is inside it.
+/// Follows the name of a memo in the keys inside it.
 const INSIDE_MEMO: &str = "*/";
 
 impl Borrow<str> for Key {

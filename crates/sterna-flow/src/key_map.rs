@@ -22,7 +22,7 @@ impl<V> KeyMap<V> {
         }
     }
 
-    /// Sets `key` to `value`, and returns what it was set to before.
+    /// Sets `key` to `value`, and returns its previous value.
     pub(crate) fn insert(&mut self, key: Key, value: V) -> Option<V> {
         match self {
             Self::Few(list) => match find(list, key.as_str()) {

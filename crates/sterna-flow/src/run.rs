@@ -9,8 +9,7 @@ use crate::backends::{JournalSink, Listener};
 use crate::engine::Engine;
 use crate::journal::Journal;
 
-/// One run of a handler: whose it is, in which way it runs, and what happened
-/// before.
+/// One run of a handler: its flow, its execution mode and its journal so far.
 ///
 /// ```
 /// # fn sha256(_: &[&[u8]]) -> [u8; 32] { [0; 32] }

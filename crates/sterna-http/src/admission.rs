@@ -106,8 +106,8 @@ impl AdmissionPolicy {
         Err(self.deny(Denied::InsufficientScope(needed.clone()), &needed))
     }
 
-    /// The scopes to tell a caller to get, judging by what the headers say it
-    /// asks for. Advice only: what is granted is judged by the body.
+    /// The scopes that a challenge advises, from the operation in the headers.
+    /// Advice only: access is decided by the body.
     fn advised(&self, operation: Option<Operation<'_>>) -> Scopes {
         let method = operation.as_ref().map_or("", |called| &*called.method);
         let name = operation.as_ref().and_then(|called| called.name.as_deref());

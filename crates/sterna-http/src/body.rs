@@ -190,7 +190,8 @@ impl EventStream {
         self.kind
     }
 
-    /// Sets what the stream holds, its keep-alive interval and its deadline.
+    /// Sets the values that the stream keeps alive, its keep-alive interval and its
+    /// deadline.
     pub(super) fn settle(
         self: Pin<&mut Self>,
         held: Held,

@@ -14,8 +14,8 @@ use super::config::Limits;
 /// charged to it. Each charge is a [`Reservation`], which gives its bytes back when it
 /// is dropped.
 ///
-/// What a peer can make the server hold for minutes has a part of its own:
-/// requests half, because a body may come slowly and a call may wait for an
+/// Bytes that a peer can make the server hold for minutes have a part of their
+/// own: requests half, because a body may come slowly and a call may wait for an
 /// answer, and subscriptions a quarter. So the two together never keep small
 /// calls out. Answers may use all that is left; a peer that does not read them
 /// is cut off.

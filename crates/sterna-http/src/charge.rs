@@ -14,8 +14,7 @@ use super::unread::PIECE;
 use super::weigh::weigh;
 
 impl<E: Endpoint> Shared<E> {
-    /// Charges what the values of a body take once they are parsed, beyond the
-    /// `room` that its text has.
+    /// Charges the memory of a parsed body, beyond the `room` of its text.
     pub(super) fn room_to_parse(
         &self,
         body: &[u8],
@@ -65,8 +64,8 @@ impl<E: Endpoint> Shared<E> {
         Ok(response)
     }
 
-    /// Watches whether a refusal is read on HTTP/2; what is refused for lack of
-    /// memory cannot be charged.
+    /// Watches whether a refusal is read on HTTP/2. A refusal for lack of memory
+    /// cannot be charged.
     pub(super) fn watched(
         &self,
         mut response: Response<ResponseBody>,

@@ -27,8 +27,8 @@ pub struct HttpConfig {
     /// 2025 revisions need them. Off, they are answered with 405.
     pub get_and_delete: bool,
     /// Names this server goes by, as `host` (any port) or `host:port`, besides
-    /// loopback and the address it listens on. Empty by default, so that DNS rebinding cannot reach the
-    /// server.
+    /// loopback and the address it listens on. Empty by default, so that DNS
+    /// rebinding cannot reach the server.
     pub hosts: Vec<String>,
     /// Web origins whose pages may call, as `https://app.example.com`, besides
     /// those on loopback. Empty by default: a page is foreign until it is named.
@@ -39,7 +39,7 @@ pub struct HttpConfig {
     /// Answers pages of any origin. Off: every web page a user opens could then
     /// call a server on the user's machine.
     pub dangerous_any_origin: bool,
-    /// Limits on what is taken in at once.
+    /// Limits on the memory and the number of simultaneous requests.
     pub limits: Limits,
     /// Rate limits of one caller.
     pub rates: Rates,
@@ -70,7 +70,7 @@ impl Default for HttpConfig {
     }
 }
 
-/// Limits on what is taken in at once.
+/// Limits on the memory and the number of simultaneous requests.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Limits {
@@ -159,7 +159,7 @@ pub struct Timeouts {
     /// this long. Thirty seconds: a peer that stops reading for longer is gone
     /// or means harm.
     pub write: Duration,
-    /// The longest a call may run. Ten minutes: what takes longer is a task.
+    /// The longest a call may run. Ten minutes: work that takes longer is a task.
     pub call: Duration,
     /// Interval between comments on a silent stream. Fifteen seconds: the strictest
     /// proxies we know cut a silent connection after sixty.

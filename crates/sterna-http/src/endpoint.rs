@@ -1,4 +1,4 @@
-//! The seam between the HTTP server and what it serves.
+//! The interface between the HTTP server and the endpoint it serves.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -126,14 +126,14 @@ impl Inbound {
         }
     }
 
-    /// Opens a queue for what the call says before its answer, as large as the
-    /// configuration allows.
+    /// Opens a queue for the events of the call before its answer, as large as
+    /// the configuration allows.
     #[must_use]
     pub fn outbox(&self) -> (Outbox, Inbox) {
         self.queue(Part::Answers)
     }
 
-    /// Opens a queue for what a listener is told, which is charged to the part
+    /// Opens a queue for the events of a listener, which is charged to the part
     /// of the subscriptions.
     pub fn lasting_outbox(&self) -> (Outbox, Inbox) {
         self.queue(Part::Subscriptions)

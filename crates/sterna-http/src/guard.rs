@@ -1,7 +1,8 @@
 //! Guards around a call: its deadline, and its panics.
 //!
-//! A deadline costs nothing unless it is needed. `tokio::time::timeout_at` makes its timer first. A request has three
-//! deadlines, of which most calls need none: some 250 instructions each.
+//! A deadline costs nothing unless it is needed. `tokio::time::timeout_at` makes
+//! its timer first. A request has three deadlines, of which most calls need none:
+//! some 250 instructions each.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;

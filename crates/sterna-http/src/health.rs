@@ -119,7 +119,7 @@ impl Probes {
     }
 
     /// The answer to `/readyz`. Checks are asked at most once a second: the
-    /// probe is open to everybody, and behind a check there is often a store.
+    /// probe is public, and a check often asks a store.
     pub(super) async fn readiness(&self, now: Instant, details: bool) -> Response<ResponseBody> {
         let last = self.last().clone();
         let report = match last {

@@ -48,8 +48,8 @@ use crate::auth::Gate;
 pub struct HttpServer<E>(pub(super) Arc<Shared<E>>);
 
 impl<E: Endpoint> HttpServer<E> {
-    /// Guards `endpoint`: `gate` says who may call, `probes` what operators
-    /// see.
+    /// Guards `endpoint`: `gate` decides which callers may call it, and `probes`
+    /// has the checks and metrics for operators.
     ///
     /// # Errors
     ///

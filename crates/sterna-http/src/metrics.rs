@@ -150,12 +150,12 @@ impl Counter {
     }
 }
 
-/// A number that is what it is just now. Cheap to clone.
+/// A gauge: a number that goes up and down. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Gauge(Arc<AtomicU64>);
 
 impl Gauge {
-    /// Says what it is.
+    /// Sets the value.
     pub fn set(&self, value: u64) {
         self.0.store(value, Ordering::Relaxed);
     }
@@ -186,7 +186,7 @@ pub struct Histogram(Arc<Cells>);
 
 #[derive(Debug)]
 struct Cells {
-    /// One cell per bound, and one for what is longer than all of them.
+    /// One cell per bound, and one for durations above all of them.
     counts: [AtomicU64; BOUNDS.len() + 1],
     nanoseconds: AtomicU64,
 }
@@ -227,8 +227,8 @@ impl Histogram {
     }
 }
 
-/// From what a plain call takes to what a person notices, and beyond. The first
-/// of the pair is compared, the second printed.
+/// From the duration of a plain call to one that a person notices, and beyond.
+/// The first of the pair is compared, the second printed.
 const BOUNDS: [(Duration, &str); 13] = [
     (Duration::from_micros(100), "0.0001"),
     (Duration::from_micros(250), "0.00025"),

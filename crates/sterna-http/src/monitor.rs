@@ -293,8 +293,8 @@ impl StreamMonitor {
             });
     }
 
-    /// The first piece was given of what is held for as long as it takes the
-    /// peer to read it.
+    /// Notes that the first piece was given of an answer that is held until the
+    /// peer has read it.
     pub(super) fn given_of(&self, held_since: Instant) {
         let untaken = Untaken {
             since: clock::now(),

@@ -108,7 +108,7 @@ impl Outbox {
         .await;
     }
 
-    /// Ends the queue: what is in it is still read, nothing more comes.
+    /// Ends the queue: its events are still read, and no others are added.
     pub fn finish(&self) {
         let mut queue = lock(&self.0);
         queue.closed = true;

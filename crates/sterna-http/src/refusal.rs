@@ -53,8 +53,7 @@ pub enum Refusal {
     },
     /// The client takes neither JSON nor an event stream: 406.
     NotAcceptable,
-    /// Nothing is at that path, and its sender is not told what is elsewhere:
-    /// 404.
+    /// Nothing is at that path, and the client is not told about other paths: 404.
     NotFound,
     /// The body is not said to be plain JSON: 415.
     NotJson,
@@ -122,7 +121,7 @@ impl Refusal {
         response
     }
 
-    /// The status, and what was wrong and what to do about it. The only place
+    /// The status, the mistake and its remedy. The only place
     /// where a refusal becomes text.
     #[must_use]
     pub fn text(&self) -> (StatusCode, Cow<'static, str>) {

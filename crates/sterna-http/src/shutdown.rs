@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Notify;
 
-/// Tells everybody who holds a clone that the server is going away.
+/// The signal that the server is going away, shared by all clones.
 ///
-/// Running calls are left to finish. A stream that would stay open says its
-/// last word when it sees the signal; what is still open when the time to drain
-/// is over is cut.
+/// Running calls finish. A stream that would stay open sends its last event
+/// when it sees the signal. Connections that are open when the time to drain is
+/// over are cut.
 #[derive(Clone, Debug, Default)]
 pub struct Shutdown(Arc<Signal>);
 

@@ -54,7 +54,7 @@ impl Slots {
 pub struct Slot {
     slots: Arc<Slots>,
     count: usize,
-    /// Kept for what dropping it does.
+    /// Kept because dropping it gives the share back.
     share: Option<Share>,
 }
 

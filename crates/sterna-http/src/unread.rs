@@ -90,8 +90,8 @@ impl Readers {
     /// Has the connection closed whose answer has waited longest to be read to
     /// its end, if that is a second or more, because `held` bytes are too many.
     ///
-    /// Whether it reads a little now and then does not help it: what it holds,
-    /// it holds until the end.
+    /// A connection that reads a little now and then is closed too: it holds its
+    /// bytes until the end.
     pub(super) fn close_slowest(&self, held: usize, now: Instant) {
         let mut table = self.lock();
         // Every refused request comes here, and looking costs as much as there are connections.

@@ -89,7 +89,7 @@ impl Attempt {
         headers.at(Step::Request)
     }
 
-    /// Says what to do with the answer to a request that was sent with the
+    /// Decides what to do with the answer to a request that was sent with the
     /// header fields of [`authorize`](Self::authorize).
     ///
     /// Must see every answer: any of them may bring a nonce. If the server

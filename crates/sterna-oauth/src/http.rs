@@ -19,7 +19,7 @@ use crate::printable::printable;
 /// Fetches documents and posts forms, within limits of size, time and reach.
 #[derive(Debug)]
 pub(crate) struct Http {
-    /// For this machine: what stays here has no business at a proxy.
+    /// For this machine: local requests do not go through a proxy.
     local: Client,
     remote: Client,
     reach: Reach,

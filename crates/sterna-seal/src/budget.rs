@@ -33,8 +33,8 @@ impl Default for Budget {
 
 /// A payload is larger than its budget.
 ///
-/// Says what fills it, if the caller had [named the
-/// parts](crate::SealRequest::with_parts).
+/// Lists the parts of the payload, if the caller [named
+/// them](crate::SealRequest::with_parts).
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct OverBudget {

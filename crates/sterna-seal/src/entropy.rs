@@ -17,7 +17,7 @@ pub trait Entropy {
     ///
     /// # Errors
     ///
-    /// [`EntropyError`] if there are none; `bytes` is then not to be used.
+    /// [`EntropyError`] if the source has no random bytes; do not use `bytes` then.
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), EntropyError>;
 }
 
@@ -44,7 +44,7 @@ impl Entropy for OsEntropy {
 /// A system call for every nonce would cost as much as the rest of a small
 /// token. A process that forks, or a virtual machine that is cloned, may draw
 /// the same bytes twice until the next seeding; tokens do not depend on it,
-/// because their nonce also depends on what they say.
+/// because their nonce also depends on their contents.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "its name is its only value")]
 pub struct ThreadEntropy;

@@ -11,8 +11,7 @@ use crate::subkeys;
 ///
 /// A key opens tokens from the moment it is in the ring until `retire_at`, and
 /// mints between `activate_at` and `retire_at` unless a newer one does. That
-/// gap between being known and being used is what lets a fleet rotate in one
-/// rollout.
+/// gap between being known and being used lets a fleet rotate in one rollout.
 #[derive(Clone, Debug)]
 pub struct Key {
     id: KeyId,

@@ -13,8 +13,8 @@ use crate::spill::{LoadError, Payload, Spill, Spilled};
 use crate::v1::{self, Header, Plaintext};
 
 impl Keyring {
-    /// Returns what `token` carries, if this ring sealed it under the same
-    /// binding and its time is not over.
+    /// Returns the claims of `token`, if this ring sealed it under the same
+    /// binding and it has not expired.
     ///
     /// `token` comes from the network: nothing in it is believed, and nothing
     /// is allocated but room for its own bytes, before its authentication tag
@@ -65,7 +65,7 @@ impl Keyring {
     }
 }
 
-/// Checks what only an authentic token can say.
+/// Checks the claims of an authentic token.
 fn check(plaintext: &Plaintext, asked: &BindingSeal, now: UnixMillis) -> Result<(), OpenError> {
     let sealed = &plaintext.binding;
     if sealed.is_named != asked.is_named || !equal(&sealed.principal, &asked.principal) {
@@ -89,8 +89,8 @@ fn check(plaintext: &Plaintext, asked: &BindingSeal, now: UnixMillis) -> Result<
     Ok(())
 }
 
-/// Compares in the same time wherever the digests differ: a caller can choose
-/// what is digested, and must not learn how near it came.
+/// Compares in constant time: a caller can choose the digested arguments, and
+/// must not learn how many bytes were right.
 fn equal<const N: usize>(sealed: &[u8; N], asked: &[u8; N]) -> bool {
     let pairs = sealed.iter().zip(asked);
     pairs.fold(0, |difference, (a, b)| difference | (a ^ b)) == 0

@@ -197,7 +197,7 @@ impl<'a> SealRequest<'a> {
         self
     }
 
-    /// Says what the payload is made of. Called only if it is over its budget.
+    /// Names the parts of the payload. Called only if it is over its budget.
     #[must_use]
     pub fn with_parts(mut self, parts: &'a dyn Fn() -> Vec<Part>) -> Self {
         self.parts = Some(parts);
@@ -227,7 +227,7 @@ impl fmt::Debug for SealRequest<'_> {
     }
 }
 
-/// A token and what the server should know of it.
+/// A token, with its key and its end for the server.
 #[derive(Clone, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Sealed {

@@ -78,8 +78,8 @@ impl Spilled {
 
     /// Encrypts `payload` under a new key.
     ///
-    /// Like a nonce, the key depends on what it encrypts, so a generator that
-    /// repeats itself does not make it encrypt two things.
+    /// Like a nonce, the key depends on the payload, so that a random generator
+    /// that repeats itself does not make one key encrypt two payloads.
     pub(crate) fn encrypt(
         keys: &Subkeys,
         flow: FlowId,
@@ -217,8 +217,8 @@ pub(crate) const MAX_SPILL: usize = 1 << 30;
 
 /// A store for payloads that do not fit a token.
 ///
-/// It is trusted with nothing: what it gets is encrypted under a key that only
-/// the token holds, and what it returns is checked against the token.
+/// It is not trusted: a blob is encrypted under a key that only the token holds,
+/// and is checked against the token when it comes back.
 pub trait Spill: Send + Sync {
     /// Keeps `blob` under `id` at least until `expires_at`. Putting the same
     /// blob twice is no error.
@@ -232,7 +232,7 @@ pub trait Spill: Send + Sync {
 /// Future of a call of a blob store.
 pub type BlobFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, BlobError>> + Send + 'a>>;
 
-/// A blob store did not do what it was asked for.
+/// A call of a blob store failed.
 #[derive(Debug, thiserror::Error)]
 #[error("the blob store failed")]
 pub struct BlobError {

@@ -84,7 +84,7 @@ impl Header {
 
 const ASSOCIATED_LEN: usize = HEADER_LEN + DIGEST_LEN;
 
-/// Of a nonce, what the token's key is derived from, and the IV under that key.
+/// Splits a nonce into the input of the token's key and the IV under that key.
 pub(crate) fn split_nonce(nonce: [u8; NONCE_LEN]) -> ([u8; IV_LEN], [u8; IV_LEN]) {
     let (halves, _) = nonce.as_chunks();
     (halves[0], halves[1])

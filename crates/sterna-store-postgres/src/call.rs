@@ -22,7 +22,7 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// Does `operation`, more than once if it must, and tells what came of it.
+    /// Runs `operation`, with further tries if need be, and returns its result.
     ///
     /// If the other side of `tell` is gone, no further try is made. A try that
     /// has begun goes on to its end.

@@ -23,26 +23,26 @@
 //! }
 //! ```
 //!
-//! # What it relies on
+//! # Requirements
 //!
-//! - **The clock of the database** decides about leases, timers and expiry; what
-//!   the hosts think of the time does not matter.
+//! - **The clock of the database** decides about leases, timers and expiry; the
+//!   clocks of the hosts do not matter.
 //! - **Row locks** decide who changes a task; `SKIP LOCKED` keeps workers that
 //!   look for work out of each other's way.
 //! - **Polling** finds work. `NOTIFY` on answers and cancels only makes it
 //!   sooner, and a worker that never hears one loses nothing.
 //!
-//! # What it does not rely on
+//! # Poolers
 //!
-//! A session. No prepared statement, setting or lock outlives a transaction, so
-//! PgBouncer in transaction mode may stand in between; give [`Hints::ListenAt`]
-//! the server behind it or turn hints off.
+//! The store does not rely on a session. No prepared statement, setting or lock
+//! outlives a transaction, so PgBouncer in transaction mode may stand in between;
+//! give [`Hints::ListenAt`] the server behind it or turn hints off.
 //!
 //! # When the connection is lost
 //!
 //! Calls are made again, [`Config::attempts`] times in all. Every call of a store
-//! may be repeated: a claim bears a fence or a claimant, and what is written
-//! twice is written once.
+//! may be repeated: a claim has a fence or a claimant, and a repeated write has
+//! no further effect.
 
 mod call;
 mod config;

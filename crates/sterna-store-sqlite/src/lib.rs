@@ -28,7 +28,7 @@
 //! }
 //! ```
 //!
-//! # What survives what
+//! # Durability
 //!
 //! | acknowledged | process killed | power cut |
 //! |---|---|---|

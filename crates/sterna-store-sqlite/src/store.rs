@@ -104,8 +104,8 @@ impl SqliteStore {
         })
     }
 
-    /// Finishes what was called and closes the file. Dropping the store does
-    /// the same without waiting for it.
+    /// Finishes the calls that have begun and closes the file. Dropping the store
+    /// does the same without waiting for it.
     pub async fn close(self) {
         let Self {
             write,

@@ -43,7 +43,7 @@ impl Drop for WakeOnDrop {
 }
 
 impl ConnectionHandle {
-    /// Lets the thread do `work` and waits for what comes of it.
+    /// Runs `work` on the thread and waits for its result.
     pub(crate) fn call<T: Send + 'static>(
         &self,
         durability: Durability,
@@ -136,8 +136,7 @@ struct Job {
 
 /// A job with its types forgotten.
 trait Step: Send {
-    /// Does the work, again if need be, and says what went wrong, if something
-    /// did.
+    /// Does the work, again if need be. Returns its error, if there is one.
     fn run(&mut self, connection: &Connection, now: UnixMillis) -> Option<&Error>;
 
     /// Tells the caller, when the transaction is through.

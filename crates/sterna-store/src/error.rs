@@ -7,7 +7,7 @@ use std::pin::Pin;
 
 use thiserror::Error as ThisError;
 
-/// A store did not do what it was asked.
+/// A call of a store failed.
 ///
 /// Nothing of the request has happened, except that after
 /// [`ErrorKind::Unavailable`] it may have: every method can be called again
@@ -25,7 +25,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// Makes an error; for those who write a store.
+    /// Makes an error, for authors of stores.
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
             kind,
@@ -35,7 +35,7 @@ impl Error {
         }
     }
 
-    /// Adds what caused it.
+    /// Adds the cause.
     #[must_use]
     pub fn because(self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self {
@@ -87,7 +87,7 @@ pub enum ErrorKind {
     /// The caller wrote something else under this id or key before. What was
     /// written first stands.
     Conflict,
-    /// An operator restores a backup: what is stored cannot be read.
+    /// An operator restores a backup: the stored data cannot be read.
     Corrupt,
     /// An operator grants access: credentials, permissions or a read-only file.
     Denied,
@@ -99,11 +99,11 @@ pub enum ErrorKind {
     /// An operator upgrades or migrates: the schema is not the one this
     /// program knows.
     Incompatible,
-    /// We do: this is a defect of the store.
+    /// The authors of the store: this is a defect.
     Internal,
-    /// The program that called: what it asked for has no meaning.
+    /// The calling program is corrected: its request has no meaning.
     Misuse,
-    /// The owner of the tasks: too many of them have not ended.
+    /// The owner of the tasks waits for some to end: too many have not.
     Quota,
     /// No action is needed: try again in a moment. The call may have taken effect.
     Unavailable,

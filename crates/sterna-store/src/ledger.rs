@@ -8,7 +8,7 @@ use crate::{BoxFuture, Claimant, Error, FlowId, Name};
 
 /// Remembers which effects were begun and which rounds were answered.
 ///
-/// A server without tasks needs only this of a store.
+/// A server without tasks needs only this part of a store.
 pub trait Ledger: Send + Sync {
     /// Claims the right to run `effect`, durably, before it runs.
     fn claim_once(
@@ -17,7 +17,7 @@ pub trait Ledger: Send + Sync {
         claim: EffectClaim,
     ) -> BoxFuture<'_, Result<OnceClaim, Error>>;
 
-    /// Records what came of an effect. The same result again is harmless.
+    /// Records the result of an effect. The same result again is harmless.
     ///
     /// # Errors
     ///

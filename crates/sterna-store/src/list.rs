@@ -85,7 +85,7 @@ impl fmt::Display for Cursor {
 impl FromStr for Cursor {
     type Err = ParseIdError;
 
-    /// Reads what `Display` wrote. A forged cursor shows nothing that its
+    /// Reads the text of `Display`. A forged cursor shows nothing that its
     /// caller may not see: lists are scoped to their principal.
     fn from_str(text: &str) -> Result<Self, ParseIdError> {
         let (id, created_at) = text.split_at_checked(32).ok_or(ParseIdError::new())?;

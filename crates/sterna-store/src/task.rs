@@ -1,4 +1,4 @@
-//! A task as its client sees it, and what it is made of.
+//! A task as its client sees it, and its parts.
 
 use std::time::Duration;
 
@@ -136,7 +136,7 @@ impl Entry {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It was stopped at its client's wish, and what it did is undone.
+    /// The client cancelled it, and its effects are undone.
     Cancelled,
     /// With this result.
     Completed(Bytes),

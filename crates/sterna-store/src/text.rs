@@ -19,8 +19,8 @@ impl Name {
     ///
     /// # Errors
     ///
-    /// A text that is no name cannot have been used as a key either: what a
-    /// peer sent under it can be ignored.
+    /// [`NameError`]: such a text cannot have been used as a key either, so a
+    /// value that a peer sent under it can be ignored.
     pub fn new(text: impl Into<String>) -> Result<Self, NameError> {
         let text = text.into();
         if text.is_empty() {
@@ -72,7 +72,7 @@ pub enum NameError {
     Nul,
 }
 
-/// A line for people about what a task is doing.
+/// A status line of a task, for people.
 ///
 /// Every text is made to fit: NUL becomes `U+FFFD` and the end of a text above 4
 /// KiB is cut off.

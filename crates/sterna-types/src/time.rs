@@ -77,7 +77,7 @@ impl Sub for UnixMillis {
 }
 
 impl From<SystemTime> for UnixMillis {
-    /// Drops what is less than a millisecond, as clocks do.
+    /// Drops fractions of a millisecond, as clocks do.
     fn from(time: SystemTime) -> Self {
         let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         Self::new(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::{AskingArgs, ConnectArgs};
 
-/// `sterna call`, and what has the same shape.
+/// `sterna call`, and commands of the same shape.
 #[derive(Args, Debug)]
 pub(crate) struct CallArgs {
     /// The server (not with `-- COMMAND`), the tool, and arguments: `key=text` or `key:=json`

@@ -79,19 +79,12 @@ impl Answerer {
         screen: Screen,
     ) -> Result<Self, Failure> {
         let roots = args.roots.iter().map(|folder| root(folder));
+        let is_interactive = !settings.no_input && Screen::is_interactive();
         Ok(Self {
-            preset: PresetAnswers::read(args)?,
             sampler: args.sampler.clone().or_else(|| settings.sampler.clone()),
             samples: !args.no_sampling,
             roots: roots.collect::<Result<_, _>>()?,
-            interactive: !settings.no_input && Screen::is_interactive(),
-            answered: false,
-            refused: false,
-            missed: false,
-            unanswered: UnansweredQuestions::default(),
-            asked: BTreeSet::new(),
-            stopped: Arc::default(),
-            screen,
+            ..Self::for_demo(args, !is_interactive, screen)?
         })
     }
 
@@ -316,7 +309,7 @@ pub(super) struct UnansweredQuestions {
 }
 
 impl UnansweredQuestions {
-    /// Lets what `task` asks stay open; tells when something does.
+    /// Lets the questions of `task` stay open; the notifier fires when one does.
     pub(super) fn allow(&mut self, task: &str) -> Arc<Notify> {
         self.task = Some(task.to_owned());
         Arc::clone(&self.told)

@@ -61,7 +61,7 @@ fn block(message: &WireMessage<'_>) -> Text {
     text
 }
 
-/// Which way, what it is, and which request it belongs to.
+/// Direction and kind of a message, and the request it belongs to.
 fn heading(message: &WireMessage<'_>, body: Option<&Value>) -> String {
     let arrow = match message.direction {
         Direction::Sent => "-->",

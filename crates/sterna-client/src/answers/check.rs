@@ -8,7 +8,7 @@ use sterna_protocol::roots::Root;
 use crate::error::{Error, Fault, InvalidAnswer, printable};
 use crate::schema::Dialect;
 
-/// Looks an answer over, fills in defaults, and takes out what is not wanted.
+/// Checks an answer, fills in defaults, and removes content of a refusal.
 pub(crate) fn check(
     key: &str,
     request: &InputRequest,
@@ -87,7 +87,8 @@ pub(crate) fn admit(asked: &InputRequests, declared: &ClientCapabilities) -> Res
     }
 }
 
-/// Refuses a form in an unsupported dialect (BASE-B15). The few keywords a form has are the same in all others.
+/// Refuses a form in an unsupported dialect (BASE-B15). The few keywords of a
+/// form are the same in all supported ones.
 pub(super) fn legible(key: &str, request: &InputRequest) -> Result<(), Error> {
     let InputRequest::Elicit(asked) = request else {
         return Ok(());

@@ -49,7 +49,7 @@ impl<P> Question<P> {
         }
     }
 
-    /// The question without what is asked, and that.
+    /// The question without its parameters, and those.
     pub(crate) fn take(self) -> (P, Question<()>) {
         let about = Question::new(self.server, self.about, self.key, ());
         (self.params, about)
@@ -186,7 +186,8 @@ impl fmt::Debug for Answers {
     }
 }
 
-/// Lets so many through in a minute; the others wait for their turn.
+/// Rate limit of sampling requests (SAMP-C5): so many in a minute; the others
+/// wait for their turn.
 #[derive(Debug)]
 pub(crate) struct RateLimit {
     per_minute: u32,

@@ -75,7 +75,7 @@ impl Cache {
         }
     }
 
-    /// CACHE-C11: forgets what a change concerns.
+    /// CACHE-C11: forgets the entries that a change concerns.
     pub(crate) fn invalidate(&self, change: &Change) {
         self.lock().retain(|key, _| match (change, key) {
             (Change::Prompts, Key::Prompts(_))

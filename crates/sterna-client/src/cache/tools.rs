@@ -38,7 +38,7 @@ impl ToolCache {
         }
     }
 
-    /// HTTP-C8: repeats what the tool's schema marks.
+    /// HTTP-C8: repeats the arguments that the tool's schema marks.
     pub(crate) fn mirror(
         &self,
         tool: &str,

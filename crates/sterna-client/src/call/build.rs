@@ -79,7 +79,7 @@ impl<T: Reply> Call<T> {
         self
     }
 
-    /// Declares these capabilities instead of what the handlers can do.
+    /// Declares these capabilities instead of those of the handlers.
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.capabilities = Some(capabilities);
         self

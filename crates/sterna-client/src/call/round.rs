@@ -123,7 +123,7 @@ impl Core {
         Ok(self.map_task(task_started, |task| task, dialect))
     }
 
-    /// Turns a task that a call has become into what the caller gets of it.
+    /// Converts a task that a call has become into the result for the caller.
     fn map_task<T, X>(
         &self,
         outcome: Outcome<T, X>,

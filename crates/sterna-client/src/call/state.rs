@@ -1,4 +1,4 @@
-//! A call on its way: what was asked for, and what the last round brought.
+//! A call on its way: its target, and the result of the last round.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl<T: Reply> CallState<T> {
         }
     }
 
-    /// Accepts only what the request allows.
+    /// Accepts only results that the request allows.
     fn admit(
         &self,
         core: &Core,

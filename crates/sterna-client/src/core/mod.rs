@@ -58,7 +58,7 @@ impl Core {
         self.wire.transport.endpoint()
     }
 
-    /// Refuses what belongs to another server.
+    /// Refuses a paused call or a task of another server.
     pub(crate) fn check_endpoint(&self, expected: &str) -> Result<(), Error> {
         let found = self.endpoint();
         match expected == found {
@@ -91,7 +91,7 @@ impl Core {
         self.wire.ask(request, headers, handler, timeouts).await
     }
 
-    /// HTTP-C3, HTTP-C6: what HTTP repeats of every request.
+    /// HTTP-C3, HTTP-C6: the headers that repeat parts of every request.
     pub(crate) fn standard_headers(
         &self,
         method: &str,

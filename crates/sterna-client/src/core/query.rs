@@ -72,7 +72,7 @@ impl Core {
         }
     }
 
-    /// Asks what the server is.
+    /// Sends `server/discover`.
     pub(crate) async fn discover(&self, timeouts: Timeouts) -> Result<DiscoverResult, Error> {
         self.query_within(Query::Discover, timeouts).await
     }

@@ -32,7 +32,7 @@ impl OutputSchema {
         Some(dialect.map(|dialect| Self { root, dialect }))
     }
 
-    /// Refuses what does not fit.
+    /// Refuses content that does not fit.
     pub(crate) fn check(&self, content: Option<&RawJson>) -> Result<(), SchemaMismatch> {
         let content = content.ok_or(SchemaMismatch::Missing)?;
         let content: Value = content.decode().map_err(|_| SchemaMismatch::Content)?;

@@ -17,7 +17,7 @@ use tokio::sync::{Notify, broadcast};
 
 use crate::notifications::{Change, LogSink};
 
-/// Hands on what belongs to no request.
+/// Hands on notifications that belong to no request.
 #[derive(Debug)]
 pub(crate) struct Broadcast {
     /// A change, or `None` when nothing more will come.

@@ -1,4 +1,4 @@
-//! Listening to what a legacy server says outside of any request.
+//! The stream of a legacy server for messages outside of any request.
 
 use std::sync::Arc;
 

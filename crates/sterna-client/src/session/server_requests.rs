@@ -21,7 +21,7 @@ use crate::answers::{Answers, Question};
 use crate::error::{Error, Fault, printable};
 use crate::transport::Outgoing;
 
-/// Answers what a legacy server asks while it works.
+/// Answers the requests of a legacy server during a call.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerRequests {
     pub(crate) answers: Answers,

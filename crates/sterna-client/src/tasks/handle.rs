@@ -58,7 +58,7 @@ impl TaskHandle {
         }
     }
 
-    /// Answers some or all of what the task asks.
+    /// Answers some or all questions of the task.
     ///
     /// # Errors
     ///

@@ -31,7 +31,7 @@ pub(crate) trait Transport: Debug + Send + Sync {
     /// Sends a request; its answer comes through the exchange.
     fn request(&self, request: Outgoing) -> BoxFuture<'_, Result<Exchange, Error>>;
 
-    /// Sends what is not answered: a notification, or a response of ours.
+    /// Sends a message that gets no answer: a notification, or a response of ours.
     fn tell(&self, message: Outgoing) -> BoxFuture<'_, Result<(), Error>>;
 
     /// Sends a notification that may be lost: if the server wants a sign-in

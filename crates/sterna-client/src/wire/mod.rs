@@ -79,7 +79,7 @@ impl Wire {
         Ok((answer, headers))
     }
 
-    /// Sends a request; what comes back is the caller's to read.
+    /// Sends a request; the caller reads the response.
     pub(crate) async fn open<P: Serialize>(
         &self,
         id: RequestId,
@@ -109,7 +109,7 @@ impl Wire {
         self.deliver(Outgoing { id, headers, body }).await
     }
 
-    /// Sends what is not answered, and does not wait for ever.
+    /// Sends a message that gets no answer, with a time-out.
     pub(crate) async fn deliver(&self, message: Outgoing) -> Result<(), Error> {
         let told = tokio::time::timeout(TELLING, self.transport.tell(message)).await;
         told.unwrap_or_else(|_| Err(Fault::Timeout(TELLING).into()))

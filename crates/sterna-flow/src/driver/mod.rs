@@ -1,4 +1,4 @@
-//! Polls a handler, and decides what it gets to see.
+//! The driver of a handler: polls it, and decides which event it sees next.
 
 mod decide;
 mod ending;
@@ -43,8 +43,8 @@ use writing::Writing;
 /// come. A task may be dropped whenever it [is idle](Self::is_idle) and goes on
 /// from its stored entries.
 ///
-/// Dropping a driver drops the handler: what has not reached the journal runs
-/// again in the next run.
+/// Dropping a driver drops the handler: steps that have not reached the journal
+/// run again in the next run.
 #[must_use = "a handler runs when its driver is polled"]
 pub struct Driver<'a, F: Future + ?Sized> {
     pub(crate) shared: Arc<Shared<'a>>,
@@ -59,7 +59,7 @@ pub struct Driver<'a, F: Future + ?Sized> {
 }
 
 impl Run {
-    /// Hands the handler its [`FlowCx`] and returns what polls it.
+    /// Hands the handler its [`FlowCx`] and returns the driver that polls it.
     pub fn drive<'a, F, T, E>(
         self,
         handler: impl FnOnce(FlowCx<'a>) -> Pin<Box<F>>,
@@ -267,7 +267,7 @@ impl<F: Future + ?Sized> fmt::Debug for Driver<'_, F> {
     }
 }
 
-/// A hold on a run from elsewhere: another task may end it or send it away.
+/// A handle on a run for other tasks, which may cancel or shed it.
 #[derive(Clone)]
 pub struct Remote<'a>(Weak<Shared<'a>>);
 
@@ -276,7 +276,7 @@ impl<'a> Remote<'a> {
         Self(Arc::downgrade(shared))
     }
 
-    /// Wants the flow to end: the handler may end it in its own way, else it is
+    /// Cancels the flow. The handler may end it in its own way; otherwise it is
     /// dropped as soon as no step runs, and its compensations run.
     pub fn cancel(&self) {
         let Some(shared) = self.0.upgrade() else {
@@ -292,8 +292,8 @@ impl<'a> Remote<'a> {
         shared.root.wake_by_ref();
     }
 
-    /// Wants the flow to go on elsewhere: at the next checkpoint, if it has got
-    /// any further by then.
+    /// Sheds the flow at its next checkpoint, if it has made progress by then, so
+    /// that it continues on another instance.
     pub fn shed(&self) {
         if let Some(shared) = self.0.upgrade() {
             shared.lock().shed = true;

@@ -52,7 +52,7 @@ where
         Poll::Pending
     }
 
-    /// Lets happen what is due. Returns what stops the run.
+    /// Fires the timers that are due. Returns the error that stops the run.
     fn catch_up(&self) -> Option<Error> {
         let mut state = self.shared.lock();
         let now = state.now;

@@ -15,7 +15,7 @@ pub(super) struct Stability {
     pub(super) foreign_before: usize,
     /// Number of extra polls that the handler got to react to the last event.
     patience: u32,
-    /// Until when a suspension waits for what is not the engine's.
+    /// End of the time that a suspension waits for futures outside the engine.
     grace: Option<UnixMillis>,
 }
 

@@ -153,7 +153,7 @@ impl Journal {
         true
     }
 
-    /// Replaces what an entry remembers. Says whether it was there.
+    /// Replaces the value of an entry. Returns `false` if there is no such entry.
     pub fn set_value(&mut self, key: &str, value: impl Into<Bytes>) -> bool {
         let Some(at) = self.index.get(key) else {
             return false;

@@ -98,7 +98,7 @@ impl<'a> WaiterHandle<'a> {
         }
     }
 
-    /// The future is polled: what may it do?
+    /// Polls the future; returns the action it may take.
     pub(crate) fn poll(&self, cx: &Context<'_>) -> Permission {
         let mut state = self.shared.lock();
         let Some(id) = self.id.filter(|_| state.is_usable()) else {

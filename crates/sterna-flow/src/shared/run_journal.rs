@@ -6,7 +6,7 @@ use crate::journal::{Asked, Entry, Journal, Kind};
 use crate::key::Key;
 use crate::key_map::KeyMap;
 
-/// The journal of a run: what was inherited, then what this run adds.
+/// The journal of a run: the inherited entries, then those that this run adds.
 ///
 /// A position, once given, stays: an entry that is no longer needed is marked
 /// and left out of the next journal.

@@ -36,7 +36,7 @@ pub(crate) enum Delivery {
 }
 
 impl State<'_> {
-    /// A future is polled: what may it do?
+    /// Polls a future; returns the action it may take.
     pub(super) fn permission(
         &mut self,
         id: WaiterId,
@@ -154,7 +154,7 @@ impl State<'_> {
         self.want_clock(id);
     }
 
-    /// Starts the clock of what does not last for ever, when its turn comes.
+    /// Asks for the clock of a sleep or a deadline, to start when its turn comes.
     fn want_clock(&mut self, id: WaiterId) {
         let lasts = self
             .waiters

@@ -87,8 +87,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Ends the handler's use of its context. Returns what must be dropped
-    /// without the lock.
+    /// Ends the handler's use of its context. Returns the compensations, which
+    /// must be dropped without the lock.
     pub(crate) fn close(&mut self) -> Vec<Undo<'a>> {
         self.closed = true;
         std::mem::take(&mut self.undos)

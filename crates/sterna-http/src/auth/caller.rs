@@ -9,7 +9,7 @@ use sterna_types::Principal;
 
 use super::Scopes;
 
-/// The one who sent a request: a principal, what it was granted, and until when.
+/// The sender of a request: a principal, its scopes, and the end of its token.
 ///
 /// Cheap to clone. Its `Debug` names neither the subject nor a claim.
 #[derive(Clone)]
@@ -30,7 +30,7 @@ impl Caller {
         Self(None)
     }
 
-    /// The principal, which is what state and tasks are bound to.
+    /// The principal that state and tasks are bound to.
     #[must_use]
     pub fn principal(&self) -> &Principal {
         &self.facts().principal
@@ -42,8 +42,8 @@ impl Caller {
         &self.facts().scopes
     }
 
-    /// Every claim of the caller's token, for what we do not interpret
-    /// (a tenant, roles). Empty without a token.
+    /// Every claim of the caller's token, such as a tenant or roles, which the
+    /// server does not interpret. Empty without a token.
     #[must_use]
     pub fn claims(&self) -> &Map<String, Value> {
         &self.facts().claims

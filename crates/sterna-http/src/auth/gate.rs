@@ -18,7 +18,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Answers everybody; every caller is anonymous.
+    /// Answers every caller, as anonymous.
     #[must_use]
     pub fn open() -> Self {
         Self {
@@ -97,7 +97,7 @@ impl Gate {
         self.authenticator.as_deref()
     }
 
-    /// Returns `true` if lists leave out what a caller may not use.
+    /// Returns `true` if lists leave out the entries that a caller may not use.
     #[must_use]
     pub fn hides(&self) -> bool {
         self.authenticator.is_some() && self.scopes.hides()

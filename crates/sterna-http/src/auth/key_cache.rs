@@ -74,7 +74,7 @@ pub(super) struct CachedKeys {
     finished: u64,
 }
 
-/// Age of keys, by what to do about it.
+/// Age of cached keys, with the action that follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Age {
     /// Use them.
@@ -123,7 +123,7 @@ impl KeyCache {
     }
 
     /// Fetches the keys, together with all other requests that wait for them,
-    /// and says what there is afterwards. On failure the old keys stay.
+    /// and returns the keys afterwards. On failure the old keys stay.
     pub(super) async fn refresh(&self, seen: &CachedKeys) -> CachedKeys {
         let mut fetch = self.fetch.lock().await;
         if self.state().finished == seen.finished {

@@ -1,4 +1,4 @@
-//! Scopes: what a token grants and what a call needs.
+//! Scopes that a token grants, and scopes that a call needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -111,8 +111,8 @@ impl ScopePolicy {
         }
     }
 
-    /// A request for `method` on `name` needs what `needed` says, on top of
-    /// what every request needs.
+    /// A request for `method` on `name` needs the scopes that `needed` returns, in
+    /// addition to those that every request needs.
     #[must_use]
     pub fn for_calls(
         mut self,
@@ -122,8 +122,8 @@ impl ScopePolicy {
         self
     }
 
-    /// A token with `broad` counts as having `narrow` too, and what those
-    /// imply in turn (AUTH-S11).
+    /// A token with `broad` counts as having `narrow` too, and the scopes that
+    /// `narrow` implies in turn (AUTH-S11).
     #[must_use]
     pub fn implying(mut self, broad: &str, narrow: Scopes) -> Self {
         self.implied
@@ -134,12 +134,12 @@ impl ScopePolicy {
         self
     }
 
-    /// Leaves out of a caller's lists what its scopes are not enough for.
+    /// Leaves entries out of a caller's lists if its scopes do not suffice.
     ///
-    /// Without it everybody sees whole lists, and a call that needs more is
-    /// refused with a challenge that names the scopes: a client cannot step up
-    /// for what it has never seen. So hide what a caller is not to know of, and
-    /// nothing that it could be granted.
+    /// Off by default: every caller sees whole lists, and a call that needs more
+    /// scopes is refused with a challenge that names them. A client cannot step
+    /// up for a tool that it has never seen, so hide only entries that a caller
+    /// must not know of.
     #[must_use]
     pub fn hiding(mut self) -> Self {
         self.hides = true;

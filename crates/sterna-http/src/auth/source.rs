@@ -70,7 +70,7 @@ impl JwksSource for JwksFile {
 pub struct SourceError(Box<dyn std::error::Error + Send + Sync>);
 
 impl SourceError {
-    /// Wraps what the fetch came to grief on.
+    /// Wraps the error of the fetch.
     pub fn new(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self(cause.into())
     }

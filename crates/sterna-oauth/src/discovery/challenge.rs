@@ -1,7 +1,7 @@
 //! The `WWW-Authenticate` field (RFC 9110 section 11.6.1), as far as it can be
 //! understood.
 
-/// One scheme a server accepts, with what it says about it.
+/// One authentication scheme that a server accepts, with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Challenge {
     scheme: String,
@@ -9,7 +9,7 @@ pub(super) struct Challenge {
 }
 
 impl Challenge {
-    /// Reads every challenge of one field value; what is malformed is passed over.
+    /// Reads every challenge of one field value; malformed parts are passed over.
     pub(super) fn parse_all(text: &str) -> Vec<Self> {
         let mut cursor = Cursor { rest: text };
         let mut challenges = Vec::new();

@@ -44,7 +44,7 @@ impl Error {
         self.inner.step
     }
 
-    /// Says what to do about it, in one sentence for a person.
+    /// The remedy, in one sentence for a person.
     pub fn remedy(&self) -> &'static str {
         self.inner.fault.remedy()
     }

@@ -41,20 +41,20 @@ use crate::secret::Secret;
 /// }
 /// ```
 pub trait CredentialStore: Send + Sync {
-    /// Returns what was saved last under `key`.
+    /// Returns the value saved last under `key`.
     fn load<'a>(
         &'a self,
         key: &'a CredentialKey,
     ) -> BoxFuture<'a, Result<Option<Secret>, BoxError>>;
 
-    /// Saves `value` under `key`, replacing what was there.
+    /// Saves `value` under `key`, replacing the old one.
     fn save<'a>(
         &'a self,
         key: &'a CredentialKey,
         value: Secret,
     ) -> BoxFuture<'a, Result<(), BoxError>>;
 
-    /// Removes what is under `key`; nothing there is no failure.
+    /// Removes the value under `key`. A missing value is no error.
     fn remove<'a>(&'a self, key: &'a CredentialKey) -> BoxFuture<'a, Result<(), BoxError>>;
 }
 

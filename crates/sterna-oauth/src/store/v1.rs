@@ -1,4 +1,4 @@
-//! Version 1 of what is stored. Frozen: a change makes a `v2.rs`.
+//! Version 1 of the stored records. Frozen: a change makes a `v2.rs`.
 //!
 //! Every record repeats what its key says, so that a store which mixes entries
 //! up cannot make us show a token to the wrong server.

@@ -62,7 +62,7 @@ impl DpopKey {
         hash(&self.jwk.to_string())
     }
 
-    /// A proof for one request; `token` is what the request shows, if anything.
+    /// A proof for one request; `token` is the token of the request, if it has one.
     pub(crate) fn prove(
         &self,
         method: &str,

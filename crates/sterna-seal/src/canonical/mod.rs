@@ -15,7 +15,7 @@ mod tests;
 
 use object::Member;
 
-/// Respells the JSON in `text` behind what stands in `out`.
+/// Appends the canonical form of the JSON in `text` to `out`.
 pub(crate) fn canonical(text: &str, mut out: Vec<u8>) -> Result<Vec<u8>, CanonicalError> {
     out.reserve(text.len());
     let mut writer = Writer {

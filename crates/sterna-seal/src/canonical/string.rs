@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{CanonicalError, Writer};
 
 impl<'a> Writer<'a> {
-    /// Respells a string, and returns what it says.
+    /// Writes a string in its canonical form, and returns its value.
     pub(super) fn string(&mut self) -> Result<Cow<'a, str>, CanonicalError> {
         let content = self.read_string()?;
         self.out.push(b'"');
@@ -53,7 +53,7 @@ impl<'a> Writer<'a> {
         self.out.extend_from_slice(rest);
     }
 
-    /// Passes over what stands for itself, up to a quote, an escape, a control
+    /// Passes over unescaped characters, up to a quote, an escape, a control
     /// character or the end. All of those are ASCII, so the run is whole.
     fn plain_run(&mut self) -> &'a str {
         let start = self.at;

@@ -48,7 +48,7 @@ impl Operation for PutBlob {
     }
 }
 
-/// Keeps a value and tells everybody who listens.
+/// Keeps a value and notifies the listeners.
 pub(crate) struct PostBlob {
     pub(crate) put: PutBlob,
     pub(crate) channel: String,

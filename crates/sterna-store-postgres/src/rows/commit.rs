@@ -65,8 +65,8 @@ impl Operation for Passivate {
     }
 }
 
-/// Locks the task and reads what the commit touches, in one round trip. What
-/// is read after the lock was taken was true while it was held.
+/// Locks the task and reads the rows that the commit touches, in one round trip.
+/// The rows are read under the lock.
 async fn read(
     session: &Session<'_>,
     lease: Lease,
@@ -99,7 +99,7 @@ fn values<'a>(id: &'a TaskId, keys: Vec<&'a str>) -> Statement<'a> {
         .with(keys)
 }
 
-/// Dates what a client can see change.
+/// Updates the time of the last change that a client can see.
 fn touch(head: &mut Head, changes: &Changes<'_>, commit: &Commit) {
     let note = commit.note.as_ref();
     let noted = note.is_some() && note != head.note.as_ref();

@@ -61,7 +61,7 @@ impl ClaimOnce {
     }
 }
 
-/// Records what came of an effect.
+/// Records the result of an effect.
 pub(crate) struct SettleOnce {
     pub(crate) effect: Effect,
     pub(crate) claimant: Claimant,

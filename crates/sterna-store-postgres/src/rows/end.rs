@@ -11,7 +11,7 @@ use crate::error::{Failure, gone};
 use crate::session::Session;
 use crate::statement::Statement;
 
-/// Cancels a task, and tells everybody who listens.
+/// Cancels a task, and notifies the listeners.
 pub(crate) struct Cancel {
     pub(crate) caller: Owner,
     pub(crate) task: TaskId,

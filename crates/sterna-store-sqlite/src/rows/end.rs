@@ -88,7 +88,7 @@ pub(crate) fn sweep(
     Ok((Swept::new(expired, count(deleted)), damages))
 }
 
-/// The row of a task, and what it says if that can be read.
+/// The row of a task, and its contents if they can be read.
 type Late = (i64, Result<Head, Error>);
 
 /// The rows of tasks whose time is up and that have not ended.

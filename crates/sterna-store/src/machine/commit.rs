@@ -50,7 +50,7 @@ impl Changes<'_> {
 }
 
 impl Control {
-    /// Works out what `commit` changes.
+    /// Works out the changes of `commit`.
     ///
     /// # Errors
     ///

@@ -39,8 +39,8 @@ impl Control {
     }
 }
 
-/// Adds to `changes` what makes exactly the `wanted` questions open, and says
-/// how many that are.
+/// Adds the changes to `changes` that leave exactly the `wanted` questions open,
+/// and returns their number.
 pub(super) fn reask<'a>(
     asked: &[Asked],
     wanted: &'a [Question],

@@ -38,7 +38,7 @@ impl State {
         }
     }
 
-    /// Takes `bytes`, and forgets what has expired if there is no other way.
+    /// Takes `bytes`, and forgets expired rows if there is no other way.
     pub(super) fn make_room(&mut self, bytes: usize, now: UnixMillis) -> Result<(), Error> {
         if !self.room.has(bytes) {
             self.forget_expired(now);

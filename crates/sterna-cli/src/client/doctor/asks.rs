@@ -14,7 +14,7 @@ use crate::arguments;
 use crate::exit::Failure;
 use crate::text::one_line;
 
-/// A tool to call, and with what.
+/// A tool to call, with its arguments.
 #[derive(Clone, Debug)]
 pub(super) struct Trial {
     tool: String,
@@ -76,7 +76,7 @@ impl Overheard {
     }
 }
 
-/// Calls what was named, and what says that it changes nothing and needs no
+/// Calls the named tool, and each tool that says it changes nothing and needs no
 /// arguments. A call that asks is abandoned there: the server keeps nothing.
 pub(super) async fn look(
     client: &Client,

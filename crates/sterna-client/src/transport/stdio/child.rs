@@ -1,4 +1,4 @@
-//! One life of the child: how it starts, what it says aside, how it ends.
+//! The server process: its start, its standard error, its end.
 
 use std::collections::VecDeque;
 use std::io;

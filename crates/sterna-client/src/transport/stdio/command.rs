@@ -64,7 +64,7 @@ impl Command {
         self
     }
 
-    /// Hands on what the child writes to its standard error, line by line,
+    /// Hands on the standard error of the child, line by line,
     /// instead of to the log of this program.
     pub fn on_stderr(mut self, line: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.stderr = Arc::new(line);
