@@ -96,7 +96,7 @@ impl Key {
 
 /// Writes `scope/name` to `out`.
 ///
-/// What an author calls a thing may hold any character (a row's id, a path);
+/// The name that an author gives may hold any character (a row's id, a path);
 /// those with a meaning in keys are written as `%xx`, so two different names
 /// never become one key.
 pub(crate) fn write_key(out: &mut String, scope: Option<&Key>, name: &str) {

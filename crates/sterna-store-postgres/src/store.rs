@@ -86,7 +86,7 @@ impl PostgresStore {
 
     /// Does `operation`, more than once if it must.
     ///
-    /// What has been sent to the database is driven to its end, whether or not
+    /// A call that has been sent to the database is driven to its end, whether or not
     /// the future is polled or dropped meanwhile.
     pub(crate) fn run<O: Operation + 'static>(
         &self,

@@ -115,7 +115,7 @@ impl Task {
 
 /// One finished piece of a flow: a step, an answer, an effect.
 ///
-/// What the value means is the flow's affair. A key never gets a second value.
+/// The store does not read the value. A key never gets a second value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Entry {

@@ -152,8 +152,8 @@ impl<Q> fmt::Debug for AskWithin<'_, Q> {
     }
 }
 
-/// Nobody answered in time.
+/// The deadline of a question passed without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("nobody answered in time")]
+#[error("no answer came in time")]
 #[non_exhaustive]
 pub struct Elapsed;

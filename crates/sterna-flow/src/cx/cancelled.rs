@@ -10,10 +10,10 @@ use super::FlowCx;
 use crate::shared::{CountedWaker, Shared};
 
 impl<'a> FlowCx<'a> {
-    /// Resolves when somebody wants the flow to end.
+    /// Resolves when the owner of the run cancels the flow.
     ///
-    /// Steps may use it too, to stop early. A handler that does not care is
-    /// dropped at its next wait, and its compensations run.
+    /// Steps may use it too, to stop early. A handler that does not use it is dropped
+    /// at its next wait, and its compensations run.
     pub fn cancelled(&self) -> Cancelled<'a> {
         Cancelled {
             shared: self.shared.clone(),

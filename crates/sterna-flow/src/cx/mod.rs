@@ -1,4 +1,4 @@
-//! What a handler is given: the ways to ask, to act and to wait.
+//! The context of a handler: the ways to ask, to act and to wait.
 
 mod ask;
 mod body;
@@ -85,7 +85,7 @@ impl<'a> FlowCx<'a> {
         Ask::new(self.handle(name, Kind::Answer), question)
     }
 
-    /// What time it was when the handler first asked.
+    /// The time at which the handler first asked for it.
     #[track_caller]
     pub fn now(&self, name: &str) -> Now<'a> {
         Now::new(self.handle(name, Kind::Now))

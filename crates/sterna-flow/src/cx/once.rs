@@ -32,7 +32,7 @@ impl<'a, B: Body> Once<'a, B> {
         Self(self.0.stop_after(duration))
     }
 
-    /// Marks the result as secret, for whoever stores the journal.
+    /// Marks the result as secret in the stored journal.
     pub fn secret(self) -> Self {
         Self(self.0.secret())
     }

@@ -1,4 +1,4 @@
-//! What can be asked.
+//! Questions to the client.
 
 use std::fmt;
 
@@ -11,11 +11,12 @@ use crate::fingerprint::{Digest, Fingerprint};
 /// The engine knows neither the request nor the answer; it keeps them apart and
 /// remembers which answer was given to which question.
 pub trait Question {
-    /// What a good answer becomes.
+    /// The value of a valid answer.
     type Answer;
 
-    /// What the answer is pinned to: with [`Pin::Exact`] everything the client is
-    /// shown, with [`Pin::Schema`] only what may be answered.
+    /// The fingerprint that the answer is pinned to: with [`Pin::Exact`] that of
+    /// everything the client is shown, with [`Pin::Schema`] that of the answer's
+    /// schema only.
     ///
     /// The reason for asking again is no part of it.
     fn fingerprint(&self, pin: Pin, digest: &dyn Digest) -> Fingerprint;
@@ -32,7 +33,7 @@ pub trait Question {
     fn read(&self, answer: &Bytes) -> Result<Self::Answer, Rejected>;
 }
 
-/// How much of a question must be as it was for its answer to count.
+/// The part of a question that must be unchanged for its answer to count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Pin {
@@ -43,7 +44,8 @@ pub enum Pin {
     Schema,
 }
 
-/// Why an answer was not accepted, in words for whoever is asked again.
+/// The reason an answer was not accepted, in words for the user who is asked
+/// again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected(String);
 

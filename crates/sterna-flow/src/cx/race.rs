@@ -20,7 +20,7 @@ use crate::shared::{Permission, WaiterHandle};
 pub struct Race<'a, 'b, T> {
     handle: WaiterHandle<'a>,
     arms: Vec<Arm<'b, T>>,
-    /// Whether the journal is still without a winner.
+    /// `true` while the journal has no winner.
     undecided: bool,
 }
 
@@ -76,7 +76,7 @@ impl<T> fmt::Debug for Race<'_, '_, T> {
 
 /// Futures with one type of output: a tuple of up to six, or a `Vec`.
 pub trait Arms<'b> {
-    /// What each of them returns.
+    /// The result of each branch.
     type Output;
 
     /// The futures, in order. The first one wins a tie.

@@ -1,4 +1,4 @@
-//! What a handler says about itself, and what it can know.
+//! Progress and logs of a handler, and information about its run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ impl FlowCx<'_> {
         }
     }
 
-    /// Who listens, unless an earlier run has said it all.
+    /// The listener, unless an earlier run has reported already.
     fn audience(&self) -> Option<&Arc<dyn Listener>> {
         let fresh = self.shared.lock().fresh;
         self.shared.listener.as_ref().filter(|_| fresh)
     }
 
-    /// Where the handler stands.
+    /// Information about this run.
     #[must_use]
     pub fn info(&self) -> RunInfo {
         let shared = &self.shared;
@@ -46,7 +46,7 @@ impl FlowCx<'_> {
     }
 }
 
-/// Where a handler stands. Good for logs and for advice to the user, not for
+/// Information about a run, for logs and for hints to the user. Not for
 /// decisions: it differs from one replay to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -1,8 +1,8 @@
-//! How often a step is tried.
+//! Retries of a step.
 
 use std::time::Duration;
 
-/// How often a step is tried, and how long it waits in between.
+/// The number of tries of a step, and the pauses between them.
 ///
 /// For [`FlowCx::retry`](crate::FlowCx::retry). Only tries within one run count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Retry {
         self
     }
 
-    /// How long to wait after the `tried`-th try, if there is another.
+    /// The pause after the `tried`-th try, if there is another.
     pub(super) fn wait_after(self, tried: u32) -> Option<Duration> {
         if tried >= self.tries {
             return None;

@@ -91,7 +91,7 @@ impl<'a, B: Body> Step<'a, B> {
         self
     }
 
-    /// Marks the result as secret, for whoever stores the journal.
+    /// Marks the result as secret in the stored journal.
     pub const fn secret(mut self) -> Self {
         self.options.secret = true;
         self

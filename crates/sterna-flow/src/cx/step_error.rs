@@ -1,10 +1,10 @@
-//! How a step failed, as it is remembered.
+//! The failure of a step, as the journal records it.
 
 use bytes::Bytes;
 
 use crate::key::Key;
 
-/// How a step failed. A replay gets the same error again.
+/// The failure of a step. A replay gets the same error again.
 ///
 /// To act on more than the text, return the failure as a value: the result of a
 /// step may itself be a `Result`.
@@ -24,8 +24,8 @@ pub struct StepError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StepErrorKind {
-    /// An effect that runs at most once was begun before, and nobody knows how
-    /// it ended: it may have happened.
+    /// An effect that runs at most once was begun before, and its end is unknown: it
+    /// may have happened.
     Ambiguous,
     /// Its body returned an error.
     Failed,

@@ -23,7 +23,7 @@ use crate::journal::{Entry, Kind};
 use crate::key::Key;
 use crate::shared::{StepWaker, WaiterHandle};
 
-/// What an author said about a step.
+/// Options of a step, as its author set them.
 pub(super) struct Options<E> {
     pub(super) timeout: Option<Duration>,
     pub(super) retry: Retry,
@@ -75,7 +75,7 @@ enum Phase<A> {
     Stopped,
 }
 
-/// How a step ended: a result as JSON, or a failure.
+/// The end of a step: a result as JSON, or a failure.
 type StepResult = Result<Bytes, (StepErrorKind, String)>;
 
 impl<A> Work<A> {
@@ -250,8 +250,8 @@ impl<A> Work<A> {
         self.phase = Phase::Trying(Box::pin(attempt), ends);
     }
 
-    /// Whether an error is not the step's result: there is another try, or the
-    /// run stops. No error means that time ran out.
+    /// Returns whether an error is not the step's result, because there is another
+    /// try or the run stops. `None` means that the time ran out.
     fn goes_on_after<E: std::fmt::Display>(
         &mut self,
         handle: &WaiterHandle<'_>,
@@ -337,7 +337,7 @@ impl<A> Work<A> {
     }
 }
 
-/// How the end of an effect is kept in the ledger.
+/// Encodes the end of an effect for the ledger.
 fn write_settled(end: &StepResult) -> Bytes {
     let (sign, value) = match end {
         Ok(value) => (b'+', value.clone()),

@@ -71,7 +71,7 @@ pub(super) enum Action {
 
 /// One thing at a time, and only when the handler has come to rest.
 ///
-/// What the handler sees is then a sequence of single entries, the same live
+/// The handler then sees a sequence of single entries, the same live
 /// and in every replay: it is told of one, does all it can, and is told of the
 /// next. The order of these rules is what keeps it so.
 pub(super) fn decide(facts: &Facts) -> Action {

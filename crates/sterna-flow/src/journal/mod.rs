@@ -36,7 +36,7 @@ impl Journal {
 
     /// Puts together a journal that was stored entry by entry, in order.
     ///
-    /// What a finished memo replaced may still be among them; it is left out.
+    /// Entries inside a finished memo may still be among them; they are left out.
     ///
     /// # Errors
     ///

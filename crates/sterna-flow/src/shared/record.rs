@@ -64,7 +64,7 @@ impl State<'_> {
 
     /// Takes the client's answer to a question that was put to it.
     ///
-    /// What ran out before the answer came is recorded first, so that a late
+    /// A timer that ran out before the answer is recorded first, so that a late
     /// answer is late in every replay.
     pub(crate) fn answer(&mut self, key: &str, value: Bytes, at: UnixMillis) -> bool {
         self.fire(at);

@@ -142,10 +142,10 @@ async fn a_question_gives_up_at_its_deadline_and_stays_that_way() {
     assert_eq!(flow.request(&[], handler, ()).await, "asks approval: Ok?;");
     tokio::time::advance(Duration::from_secs(1800)).await;
     let late = flow.request(&[("approval", "yes")], handler, ()).await;
-    assert_eq!(late, "asks last: nobody answered in time;");
+    assert_eq!(late, "asks last: no answer came in time;");
     let answers = [("approval", "yes"), ("last", "x")];
     let end = flow.request(&answers, handler, ()).await;
-    assert_eq!(end, "done: nobody answered in time x");
+    assert_eq!(end, "done: no answer came in time x");
 }
 
 #[tokio::test(start_paused = true)]
