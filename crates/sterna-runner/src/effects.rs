@@ -5,12 +5,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use sterna_flow::{BackendError, BoxFuture, Claim, Engine, FlowId, Key};
-use sterna_seal::EntropyError;
+use sterna_seal::{Entropy, EntropyError, OsEntropy};
 use sterna_store::{
     BlobId, Claimant, Effect, EffectClaim, Error, ErrorKind, Name, OnceClaim, Store,
 };
-
-use crate::random::random_bytes;
 
 /// Returns `engine` with a ledger and blobs in `store`, for one run of a flow
 /// that may live for `lifetime`, or without an end.
@@ -130,6 +128,17 @@ fn retention(lifetime: Option<Duration>) -> Duration {
     lifetime.map_or(FOREVER, |lifetime| {
         lifetime.saturating_add(GRACE).min(FOREVER)
     })
+}
+
+/// Returns sixteen bytes that cannot be predicted, for ids and claimants.
+///
+/// # Errors
+///
+/// The operating system has no random bytes.
+pub fn random_bytes() -> Result<[u8; 16], EntropyError> {
+    let mut bytes = [0; 16];
+    OsEntropy.fill(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A flow that has ended may still be undone, clocks differ, and an operator

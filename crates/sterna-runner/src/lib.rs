@@ -21,13 +21,11 @@
 
 mod delivery;
 pub mod effects;
-mod random;
 mod round_ledger;
 mod run;
 pub mod state;
 pub mod tasks;
 
 pub use delivery::{Admit, Delivery, Flow, Gate, HandlerErrors, Next};
-pub use random::{jitter, random_bytes};
 pub use round_ledger::{EnteredRound, RoundError, RoundLease};
 pub use run::{Running, ask_all, run, run_low_level};

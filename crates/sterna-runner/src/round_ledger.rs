@@ -11,7 +11,7 @@ use sterna_flow::FlowId;
 use sterna_seal::EntropyError;
 use sterna_store::{Backoff, Claimant, Error, ErrorKind, Round, RoundClaim, RoundEntry, Store};
 
-use crate::random::random_bytes;
+use crate::effects::random_bytes;
 
 /// Result of entering a round in the ledger.
 #[derive(Debug)]

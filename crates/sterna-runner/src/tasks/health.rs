@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use sterna_store::{BlobId, Error, ErrorKind, Store};
 
-use crate::random::random_bytes;
+use crate::effects::random_bytes;
 
 /// Remembers which operations the store last failed at.
 #[derive(Debug, Default)]

@@ -24,7 +24,7 @@ use tokio::sync::{Notify, watch};
 pub use config::TaskConfig;
 pub use health::StoreHealth;
 pub use host::{StartedTask, TaskCatalog, TaskHost, TaskProtocol};
-pub use pool::work;
+pub use pool::{jitter, work};
 pub use shared::TaskShared;
 pub use worker::WorkerExit;
 

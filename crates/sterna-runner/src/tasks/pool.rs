@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::TaskQueue;
 use super::host::{TaskCatalog, TaskHost};
 use super::worker::TaskWorker;
-use crate::random::jitter;
+use crate::effects::random_bytes;
 
 /// Works on the tasks of `queue` under the name `worker` until the host shuts
 /// down, then lets go of them.
@@ -171,6 +171,12 @@ impl<H: TaskHost> WorkerPool<H> {
         }
         self.queue.notify_changed();
     }
+}
+
+/// Returns a number that differs from one instance to the next, for pauses.
+pub fn jitter() -> u64 {
+    let bytes = random_bytes().unwrap_or_default();
+    bytes.first_chunk().copied().map_or(0, u64::from_be_bytes)
 }
 
 /// Shortest pause between two looks for work.

@@ -13,7 +13,7 @@ use ring::digest::{Context, SHA256};
 use sterna_http::auth::Caller;
 use sterna_http::{Admission, clock};
 use sterna_protocol::jsonrpc::{ErrorObject, RequestId};
-use sterna_runner::jitter;
+use sterna_runner::tasks::jitter;
 use sterna_seal::{Flow, FlowId, Lifetimes, SealRequest, Target, ThreadEntropy};
 use sterna_store::{Backoff, BlobId, Error, ErrorKind, Wakeup, Wakeups};
 

@@ -10,7 +10,7 @@ use sterna_protocol::legacy;
 use sterna_protocol::meta::{RequestMeta, ResultMeta};
 use sterna_protocol::result::Complete;
 use sterna_protocol::tasks::CreateTaskResult;
-use sterna_runner::random_bytes;
+use sterna_runner::effects::random_bytes;
 use sterna_runner::tasks::stored_entry;
 use sterna_store::{Entry, Error, ErrorKind, FlowId, Name, NewTask, Summary, TaskId};
 

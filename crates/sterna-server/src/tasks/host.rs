@@ -13,11 +13,12 @@ use sterna_http::{Admission, Shutdown, clock};
 use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
 use sterna_protocol::tool::CallToolResult;
 use sterna_protocol::version::ProtocolVersion;
+use sterna_runner::Admit;
+use sterna_runner::effects::random_bytes;
 use sterna_runner::tasks::{
     self, StartedTask, TaskCatalog, TaskHost, TaskProtocol, TaskShared, Unreadable, WorkerExit,
     read_journal,
 };
-use sterna_runner::{Admit, random_bytes};
 use sterna_store::{BoxFuture, Claimed, Name, Outcome, TaskId};
 use tracing::{Instrument, Span, field};
 
