@@ -40,36 +40,46 @@
 //! Addresses, keys, limits, health and what operators see are described in
 //! `docs/serving.md`.
 
-mod server;
+// Lower modules first: each may use those above it in this list.
+mod wording;
+
+mod failure;
+mod sink;
+mod telemetry;
+
+mod changes;
+mod environment;
+mod era;
+mod flow_ids;
+mod task_mode;
 
 mod call;
+
+mod around;
 mod cx;
 mod handler;
 mod offer;
 
-mod around;
-mod changes;
-mod core;
-mod current;
-mod environment;
-mod era;
-mod failure;
-mod flow_ids;
 mod lists;
+mod session_table;
+mod tasks;
+
+mod core;
+
+mod current;
 mod reply;
 mod rounds;
-mod session_table;
+mod workers;
+
 mod sessions;
-mod sink;
-mod stdio;
-mod task_mode;
-mod tasks;
-mod telemetry;
 mod v2026;
-mod wording;
+
+pub mod http;
+mod stdio;
+
+mod server;
 
 pub mod flows;
-pub mod http;
 
 pub use sterna_form::NotAForm;
 pub use sterna_http::auth;

@@ -8,9 +8,6 @@ use regex::Regex;
 use super::Complaint;
 use super::tree::Tree;
 
-/// Crates whose modules are not in order yet.
-const NOT_YET: [&str; 1] = ["sterna-server"];
-
 /// Modules for one revision of the protocol each. The specification gives its
 /// types the same names in every revision, so a name counts as repeated only
 /// within one of these modules, or outside of all of them.
@@ -27,7 +24,6 @@ pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
     for (path, text) in tree.with_extension("rs") {
         let parts: Vec<_> = path.iter().filter_map(|part| part.to_str()).collect();
         if let ["crates", krate, "src", ..] = *parts.as_slice()
-            && !NOT_YET.contains(&krate)
             && !parts.iter().any(|part| is_of_tests(part))
         {
             crates.entry(krate).or_default().push((path, text));

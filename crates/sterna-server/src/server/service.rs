@@ -19,7 +19,7 @@ use crate::changes::Changes;
 use crate::current::CurrentCore;
 use crate::http::Mcp;
 use crate::stdio;
-use crate::tasks;
+use crate::workers;
 
 /// A server that has been built and checked. Cheap to clone.
 #[derive(Clone)]
@@ -105,7 +105,7 @@ impl Service {
         let shutdown = self.shutdown().clone();
         let core = self.current.core();
         let following = follow(Arc::clone(&core.keys), core.reload_keys);
-        let working = tasks::work(self.current, shutdown.clone());
+        let working = workers::work(self.current, shutdown.clone());
         let serving = async {
             let served = tokio::select! {
                 served = self.http.serve_on(listener, until) => served,
@@ -130,7 +130,7 @@ impl Service {
     /// Dropping the future drops what runs; another worker goes on when the
     /// leases end.
     pub async fn work(&self) {
-        tasks::work(self.current.clone(), self.shutdown().clone()).await;
+        workers::work(self.current.clone(), self.shutdown().clone()).await;
     }
 
     /// Serves one client on standard input and output until its end or until
@@ -206,7 +206,7 @@ impl Service {
         self.begin(true);
         let shutdown = self.shutdown().clone();
         let config = self.http.config();
-        let working = tasks::work(self.current.clone(), shutdown.clone());
+        let working = workers::work(self.current.clone(), shutdown.clone());
         let serving = async {
             let current = self.current.clone();
             let served = stdio::serve(current, config, shutdown.clone(), reader, write).await;

@@ -15,10 +15,10 @@ use crate::sink::MessageSink;
 /// The part of a session that is alive here: its running calls, its open
 /// questions, and what it wants to hear.
 #[derive(Debug, Default)]
-pub(crate) struct SessionState(Mutex<State>);
+pub(crate) struct SessionState(Mutex<SessionInner>);
 
 #[derive(Debug, Default)]
-struct State {
+struct SessionInner {
     level: Option<LoggingLevel>,
     watched: BTreeSet<String>,
     /// The charge of what is watched; `None` while nothing is.
@@ -149,7 +149,7 @@ impl SessionState {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SessionInner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,12 +1,10 @@
 //! Calls that outlive their request: flows whose journal is in a store.
 //!
 //! A call becomes a row before it is answered (TASK-S5). `sterna-runner` has the
-//! workers; [`host`] tells them the tools of the server, and writes questions and
-//! results in MCP.
+//! workers, and [`workers`](crate::workers) tells them the tools of the server.
 
 mod access;
 mod create;
-mod host;
 mod show;
 mod store;
 pub(crate) mod tasks_2025_11_25;
@@ -27,10 +25,10 @@ pub use sterna_runner::tasks::TaskConfig;
 
 pub(crate) use access::unknown;
 pub(crate) use create::{CreatedTask, Opening};
-pub(crate) use host::work;
 pub(crate) use show::questions;
 use sterna_http::auth::Caller;
 pub(crate) use store::{StoreReady, store_failed};
+pub(crate) use v1::Stored;
 pub(crate) use watch::Watch;
 
 use crate::offer::Tasking;
@@ -40,7 +38,7 @@ use crate::task_mode::TaskMode;
 pub(crate) struct Tasks {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) config: TaskConfig,
-    queue: Arc<TaskQueue>,
+    pub(crate) queue: Arc<TaskQueue>,
     /// Realm of the server: servers that share a store do not see each other's
     /// tasks.
     realm: Vec<u8>,

@@ -9,14 +9,14 @@ use sterna_runner::tasks::Unreadable;
 
 /// Request of a task: all that a worker needs besides the journal.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Stored {
+pub(crate) struct Stored {
     /// The build that created the task.
-    pub(super) build: [u8; 8],
+    pub(crate) build: [u8; 8],
     /// The version of the handler's state.
-    pub(super) version: u32,
-    pub(super) tool: String,
-    pub(super) arguments: Value,
-    pub(super) meta: RequestMeta,
+    pub(crate) version: u32,
+    pub(crate) tool: String,
+    pub(crate) arguments: Value,
+    pub(crate) meta: RequestMeta,
     caller: StoredCaller,
 }
 
@@ -39,7 +39,7 @@ struct StoredName {
 }
 
 impl Stored {
-    pub(super) fn new(
+    pub(crate) fn new(
         build: [u8; 8],
         version: u32,
         tool: &str,
@@ -71,7 +71,7 @@ impl Stored {
     }
 
     /// Returns the caller who created the task, with the grants of that time.
-    pub(super) fn caller(&self) -> Caller {
+    pub(crate) fn caller(&self) -> Caller {
         let principal = match &self.caller.name {
             None => Principal::anonymous(),
             Some(name) => {
@@ -87,14 +87,14 @@ impl Stored {
             .with_claims(self.caller.claims.clone())
     }
 
-    pub(super) fn write(&self) -> Bytes {
+    pub(crate) fn write(&self) -> Bytes {
         let mut bytes = vec![VERSION];
         serde_json::to_writer(&mut bytes, self).expect("wire types have string keys only");
         bytes.into()
     }
 
     /// Reads the request that any build of this version wrote.
-    pub(super) fn read(bytes: &[u8]) -> Result<Self, Unreadable> {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, Unreadable> {
         let json = match bytes.split_first() {
             Some((&VERSION, json)) => json,
             Some((version, _)) if *version > VERSION => return Err(Unreadable::Newer),

@@ -22,8 +22,6 @@ use sterna_runner::tasks::{
 use sterna_store::{BoxFuture, Claimed, Name, Outcome, TaskId};
 use tracing::{Instrument, Span, field};
 
-use super::Tasks;
-use super::v1::Stored;
 use crate::call::{Headers, Request, RequestInner, TaskPromotion};
 use crate::core::Core;
 use crate::current::CurrentCore;
@@ -33,6 +31,7 @@ use crate::failure::Failure;
 use crate::handler::Way;
 use crate::reply::finish_tool;
 use crate::rounds::gate::Lacking;
+use crate::tasks::{Stored, Tasks};
 
 /// Works on tasks until `shutdown` begins, then lets go of them.
 pub(crate) async fn work(current: CurrentCore, shutdown: Shutdown) {
