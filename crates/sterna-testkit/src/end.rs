@@ -17,7 +17,7 @@ pub(crate) enum RunResult {
 }
 
 impl RunResult {
-    /// A result without what only some of the ways say about it.
+    /// A result without the members that differ between execution modes.
     pub(crate) fn result(mut result: Value) -> Self {
         if let Some(members) = result.as_object_mut() {
             for member in ["_meta", "resultType", "ttlMs", "cacheScope"] {

@@ -29,13 +29,13 @@ impl Failure {
         }))
     }
 
-    /// Says more about what was found.
+    /// Adds details of the finding.
     pub(crate) fn with(mut self, details: impl Into<String>) -> Self {
         self.0.details = details.into();
         self
     }
 
-    /// Says what to do about it.
+    /// Adds the remedy.
     pub(crate) fn advising(mut self, advice: &'static str) -> Self {
         self.0.advice = advice;
         self

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sterna_flow::{Observer, StepEvent};
 
-/// The notes of a run, taken by everybody who has a part in it.
+/// The notes of a run, shared by all that take part in it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes(Arc<Mutex<Taken>>);
 

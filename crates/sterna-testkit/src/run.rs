@@ -9,7 +9,7 @@ use crate::end::RunResult;
 use crate::failure::Failure;
 use crate::notes::{Note, transcript};
 
-/// A flow that was run: what it asked, what it did, how it ended.
+/// A flow that was run: its questions, its effects, its end.
 ///
 /// Made by [`Flow::run`](crate::Flow::run). Its `Display` is the transcript.
 pub struct Run {
@@ -69,7 +69,7 @@ impl Run {
     ///
     /// # Panics
     ///
-    /// There is none, or it is no `T`.
+    /// If the result has no structured content, or it is no `T`.
     #[must_use]
     #[track_caller]
     pub fn content<T: DeserializeOwned>(&self) -> T {
@@ -182,7 +182,7 @@ impl<'a> Asked<'a> {
         self.same("asked in round", &self.question.round, &round)
     }
 
-    /// Asserts what the user reads.
+    /// Asserts the text that the user reads.
     ///
     /// # Panics
     ///

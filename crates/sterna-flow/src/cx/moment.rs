@@ -1,4 +1,4 @@
-//! Moments in a flow: what time it is, when time has passed, where to stop.
+//! Time in a flow: the current time, sleeps and checkpoints.
 
 use std::fmt;
 use std::future::Future;

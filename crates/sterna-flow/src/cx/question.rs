@@ -21,8 +21,8 @@ pub trait Question {
     /// The reason for asking again is no part of it.
     fn fingerprint(&self, pin: Pin, digest: &dyn Digest) -> Fingerprint;
 
-    /// The request in the form in which it goes to the client. `rejected` is
-    /// what [`read`](Self::read) said about the last answer.
+    /// The request in the form in which it goes to the client. `rejected` is the
+    /// reason for which [`read`](Self::read) refused the last answer.
     fn request(&self, rejected: Option<&str>) -> Bytes;
 
     /// Reads an answer. Must say the same about the same bytes every time.
@@ -40,7 +40,7 @@ pub enum Pin {
     /// All of it. A yes to one plan is never a yes to another.
     #[default]
     Exact,
-    /// Only what may be answered. For questions whose words do not matter.
+    /// Only its schema. For questions whose text does not matter.
     Schema,
 }
 

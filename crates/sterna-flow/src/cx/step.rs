@@ -67,8 +67,8 @@ impl<'a, B: Body> Step<'a, B> {
         self
     }
 
-    /// Remembers what the result was made from, and says what happens when
-    /// that has changed.
+    /// Records the input of the step; `changed` is the treatment of a finished
+    /// step whose input is another one in a replay.
     pub fn input(mut self, input: &(impl Serialize + ?Sized), changed: Changed) -> Self {
         match serde_json::to_vec(input) {
             Ok(bytes) => {

@@ -14,13 +14,13 @@ use crate::key::Key;
 pub struct StepError {
     /// The step.
     pub key: Key,
-    /// In what way it failed.
+    /// The kind of failure.
     pub kind: StepErrorKind,
     /// Error text of the body.
     pub message: String,
 }
 
-/// In what way a step failed.
+/// The kind of failure of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StepErrorKind {

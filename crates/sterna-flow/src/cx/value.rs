@@ -38,7 +38,7 @@ pub(super) fn write(
     }
 }
 
-/// Reads what was recorded; pending for good if it is of another type.
+/// Reads a recorded value; pending for good if it is of another type.
 pub(super) fn read<T: DeserializeOwned>(handle: &mut WaiterHandle<'_>, entry: Entry) -> Poll<T> {
     match serde_json::from_slice(&entry.value) {
         Ok(value) => {

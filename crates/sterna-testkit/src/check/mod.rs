@@ -104,8 +104,8 @@ pub(crate) async fn all(flow: &Flow) -> Result<Checked, Failure> {
     Ok(checked)
 }
 
-/// Compares what two runs have done outside: what happened more often, and
-/// what did not happen.
+/// Compares the effects of two runs: those that happened more often, and those
+/// that are missing.
 fn difference(before: &Run, after: &Run) -> (Vec<String>, Vec<String>) {
     let mut counts: BTreeMap<&str, i32> = BTreeMap::new();
     for effect in &after.effects {

@@ -23,11 +23,11 @@ impl Flow {
         self
     }
 
-    /// Gives all replicas of a run the same `W`, as state: a stand-in for what
-    /// is outside, such as a mail server. Every run gets a new one.
+    /// Gives all replicas of a run the same `W`, as state: a stand-in for an
+    /// outside service, such as a mail server. Every run gets a new one.
     ///
-    /// `effects` says what has been done to it, each thing in a few words. The
-    /// [checks](Self::check) see to it that nothing is done twice.
+    /// `effects` lists the effects on it, each in a few words. The
+    /// [checks](Self::check) fail if an effect happens twice.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};

@@ -20,8 +20,8 @@ impl Flow {
     ///
     /// # Panics
     ///
-    /// With a [`Failure`] if it asks what the script does not answer, or ends
-    /// without asking what the script answers.
+    /// With a [`Failure`] if it asks a question that the script does not answer, or
+    /// ends without asking one that the script answers.
     pub async fn run(&self) -> Run {
         match self.try_run().await {
             Ok(run) => run,
