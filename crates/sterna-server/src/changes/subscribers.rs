@@ -56,15 +56,12 @@ impl Subscribers {
     /// Tells those who want to know (SUB-S1).
     pub(super) fn tell(&self, change: Change<'_>) {
         self.lock().by_number.retain(|_, subscriber| {
-            if subscriber.audience.wants(change) && change.may_be_told(&subscriber.admission) {
-                if change
-                    .tell(&subscriber.sink, subscriber.audience.id())
-                    .is_err()
-                {
-                    // Whoever lags this far behind is told so by the end of the stream, and
-                    // sees what it missed by listing anew.
-                    subscriber.sink.finish();
-                }
+            let wanted =
+                subscriber.audience.wants(change) && change.may_be_told(&subscriber.admission);
+            let sink = &subscriber.sink;
+            if wanted && change.tell(sink, subscriber.audience.id()).is_err() {
+                // The end of the stream tells a client that lags this far behind to list anew.
+                sink.finish();
             }
             !subscriber.sink.is_closed()
         });
