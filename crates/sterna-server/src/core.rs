@@ -1,4 +1,4 @@
-//! What all requests of one server share.
+//! State of a server that all its requests share.
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) struct Core {
     pub(crate) profile: Arc<Profile>,
     pub(crate) offers: Arc<Offers>,
     pub(crate) extensions: Arc<Extensions>,
-    /// What is said about the offers.
+    /// Replies about the offers, written once.
     pub(crate) cached: Arc<CachedReplies>,
     /// `true` if sessions of the older revisions are served.
     pub(crate) serves_sessions: bool,
@@ -51,13 +51,13 @@ pub(crate) struct Core {
     pub(crate) max_rounds: u32,
     /// The version of the handlers' state.
     pub(crate) version: u32,
-    /// Whether tasks are spoken of as SEP-2322 does, too.
+    /// `true` if the tasks of SEP-2322 are served, too.
     pub(crate) sep2322_tasks: bool,
-    /// Whether every retry is entered in the ledger.
+    /// `true` if every retry is entered in the ledger.
     pub(crate) remembers_rounds: bool,
-    /// Where work is kept that outlives its request.
+    /// Tasks of the server; `None` without a store.
     pub(crate) tasks: Option<Arc<Tasks>>,
-    /// Which build this is, so that a flow knows whether another one began it.
+    /// Id of the build, so that a flow knows if another build began it.
     pub(crate) build: [u8; 8],
     pub(crate) overloaded: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     pub(crate) mistakes: Arc<MistakesShown>,
@@ -68,7 +68,7 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// What every result says about itself (BASE-S15).
+    /// `_meta` of a result (BASE-S15).
     pub(crate) fn result_meta(&self) -> ResultMeta {
         ResultMeta::of(self.info.clone())
     }
@@ -90,17 +90,17 @@ impl Core {
         self.offers.tools.get(name)?.task.ttl
     }
 
-    /// Whether any call can become a task.
+    /// Returns `true` if calls can become tasks.
     pub(crate) fn runs_tasks(&self) -> bool {
         self.tasks.is_some() && self.offers.may_run_tasks()
     }
 
-    /// Whether anything completes arguments (COMP-S1).
+    /// Returns `true` if an argument has completions (COMP-S1).
     pub(crate) fn completes(&self) -> bool {
         self.offers.completes()
     }
 
-    /// Whether a flow may go on here, rather than on another instance.
+    /// Returns `true` if a flow may go on here, rather than on another instance.
     pub(crate) fn may_stay(&self, shutdown: &Shutdown) -> bool {
         let overloaded = self.overloaded.as_ref().is_some_and(|is| is());
         !overloaded && !shutdown.has_begun()
@@ -128,7 +128,7 @@ impl fmt::Debug for Core {
     }
 }
 
-/// Whether clients see mistakes of the author.
+/// Setting that shows mistakes of the author to clients.
 #[derive(Debug)]
 pub(crate) struct MistakesShown(AtomicU8);
 

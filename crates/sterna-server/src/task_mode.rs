@@ -7,8 +7,8 @@ use sterna_protocol::legacy::{TaskSupport, ToolExecution};
 
 use crate::failure::Failure;
 
-/// Whether a tool runs as a task: work that is kept in a store, outlives its
-/// request and survives the machine.
+/// Setting of a tool that runs as a task: in a store, where it outlives its
+/// request and survives a crash.
 ///
 /// A client asks for a task by declaring the tasks extension or, within a
 /// session of 2025-11-25, by sending `task` with its call.
@@ -26,7 +26,8 @@ pub enum TaskMode {
 }
 
 impl TaskMode {
-    /// Whether a call of a client that declared `capabilities` becomes a task.
+    /// Returns `true` if a call of a client that declared `capabilities` becomes a
+    /// task.
     ///
     /// # Errors
     ///
@@ -44,7 +45,7 @@ impl TaskMode {
         }
     }
 
-    /// How 2025-11-25 says it; nothing for what it takes for granted.
+    /// Setting in the types of 2025-11-25; `None` for its default.
     pub(crate) fn execution(self) -> Option<ToolExecution> {
         let support = match self {
             Self::Always => TaskSupport::Required,

@@ -51,7 +51,7 @@ fn push_cut(shown: &mut String, text: &str, longest: usize) {
     }
 }
 
-/// Whether a terminal shows the character and does nothing else with it.
+/// Returns `true` if a terminal shows the character and does nothing else.
 fn is_inert(letter: char) -> bool {
     let is_format = matches!(
         letter,

@@ -45,14 +45,14 @@ impl Answers {
         self.checked(key, schema)
     }
 
-    /// Whether the user agreed to visit a URL.
+    /// Answer of the user to a URL: `Ok` if they agreed to visit it.
     #[must_use]
     pub fn visit(&self, key: &str) -> Option<Result<(), Refused>> {
         let result: ElicitResult = self.read(key)?;
         Refused::from_action(&result.action)
     }
 
-    /// What the model wrote.
+    /// Message of the model.
     #[must_use]
     pub fn sample(&self, key: &str) -> Option<CreateMessageResult> {
         self.read(key)
@@ -64,7 +64,7 @@ impl Answers {
         self.read(key).map(|result: ListRootsResult| result.roots)
     }
 
-    /// Whether there are no answers at all.
+    /// Returns `true` if there are no answers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

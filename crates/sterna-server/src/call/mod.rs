@@ -1,7 +1,6 @@
 //! The request that is being served, as a handler sees it.
 
 mod answers;
-mod capabilities;
 mod posed;
 mod report;
 mod request;
@@ -16,11 +15,12 @@ use serde_json::Value;
 use sterna_flow::{Level, Listener, Progress};
 
 pub use answers::{Answers, form_schema};
-pub(crate) use capabilities::missing_capabilities;
 pub(crate) use posed::{Envelope, Posed};
 pub(crate) use report::Reporter;
 pub use request::Request;
-pub(crate) use request::{FlowPosition, Headers, RequestInner, TaskPromotion};
+pub(crate) use request::{
+    FlowPosition, Headers, RequestInner, TaskPromotion, missing_capabilities,
+};
 
 /// One round of a low-level handler: what it is called with.
 ///
@@ -35,7 +35,7 @@ pub struct Call {
     round: u32,
 }
 
-/// How the arguments of a call are written on the wire.
+/// Form of the arguments of a call on the wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Written {
     AsJson,
@@ -83,8 +83,8 @@ impl Call {
         self.state.as_deref()
     }
 
-    /// How often the request has been back at the client, as far as the state
-    /// tells; always 0 for a handler that returns none.
+    /// Number of times that the request was returned to the client, as the state
+    /// tells; always 0 for a handler that returns no state.
     #[must_use]
     pub fn round(&self) -> u32 {
         self.round

@@ -1,4 +1,4 @@
-//! Questions on their way from a handler to whoever brings them to the client.
+//! Questions of a handler that have not been sent yet.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,15 +8,15 @@ use sterna_protocol::input::InputRequest;
 /// A question as its handler put it.
 pub(crate) struct Envelope {
     pub(crate) request: InputRequest,
-    /// Whether the handler can go on if the client cannot be asked.
+    /// `true` if the handler can go on when the client cannot be asked.
     pub(crate) has_fallback: bool,
 }
 
-/// The questions that the handler of a request has put and nobody has taken.
+/// Questions that the handler of a request has asked and that were not sent.
 ///
 /// A flow carries questions as bytes that it does not look into. The bytes are
-/// a number under which the question lies here, so that nobody has to read
-/// back what this very request has written.
+/// a number under which the question lies here, so that it
+/// need not be decoded again.
 #[derive(Default)]
 pub(crate) struct Posed(Mutex<Table>);
 

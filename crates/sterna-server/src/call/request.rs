@@ -8,11 +8,13 @@ use sterna_form::NotAForm;
 use sterna_http::Admission;
 use sterna_http::auth::Caller;
 use sterna_protocol::capabilities::ClientCapabilities;
+use sterna_protocol::elicitation::ElicitRequestParams;
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::input::InputRequest;
+use sterna_protocol::json::JsonObject;
 use sterna_protocol::meta::RequestMeta;
+use sterna_protocol::sampling::IncludeContext;
 
-use super::capabilities::missing_capabilities;
 use super::posed::Posed;
 use super::report::Reporter;
 use crate::changes::Changes;
@@ -37,15 +39,15 @@ pub(crate) struct RequestInner {
     pub(crate) reporter: Option<Arc<Reporter>>,
     /// A mistake of the author that no handler may hide.
     pub(crate) mistake: OnceLock<NotAForm>,
-    /// Where the request stands in its flow, once that is known.
+    /// Position of the request in its flow, once it is known.
     pub(crate) position: OnceLock<FlowPosition>,
-    /// Whether the call may go on as a task, and whether it wants to.
+    /// Promotion of the call to a task.
     pub(crate) promotion: TaskPromotion,
     /// The questions that wait to be brought to the client.
     pub(crate) posed: Posed,
 }
 
-/// The headers of the HTTP request as it came; a handler does not see all.
+/// Headers of the HTTP request as it came; a handler does not see all.
 pub(crate) enum Headers {
     /// Those of one request.
     Own(HeaderMap),
@@ -62,7 +64,7 @@ impl Headers {
     }
 }
 
-/// Where a request stands in its flow.
+/// Position of a request in its flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowPosition {
     pub(crate) flow: [u8; 16],
@@ -74,13 +76,13 @@ pub(crate) struct FlowPosition {
 impl FlowPosition {
     /// The trace that all rounds of the flow belong to.
     ///
-    /// Made only for those who look: most calls are over before anybody does.
+    /// Computed on demand: most calls end before it is needed.
     pub(crate) fn trace(&self) -> [u8; 16] {
         self.trace.unwrap_or_else(|| flow_name(self.flow))
     }
 }
 
-/// Whether a call goes on as a task.
+/// Promotion of a call to a task: if it may be, and if its handler wants it.
 #[derive(Debug, Default)]
 pub(crate) struct TaskPromotion {
     options: Option<TaskOptions>,
@@ -103,7 +105,7 @@ impl Request {
         Self(Arc::new(facts))
     }
 
-    /// What the server was given with [`Server::state`](crate::Server::state).
+    /// State that the server was given with [`Server::state`](crate::Server::state).
     ///
     /// # Panics
     ///
@@ -128,31 +130,32 @@ impl Request {
         })
     }
 
-    /// Who is calling, as the server's gate found out.
+    /// Caller, as the server's gate authenticated it.
     #[must_use]
     pub fn caller(&self) -> &Caller {
         self.0.admission.caller()
     }
 
-    /// Who the client says it is. Good for display, not for decisions.
+    /// Name and version that the client claims. Good for display, not for
+    /// decisions.
     #[must_use]
     pub fn client(&self) -> Option<&Implementation> {
         self.0.meta.client_info.as_ref()
     }
 
-    /// What the client declared on this request.
+    /// Capabilities that the client declared on this request.
     #[must_use]
     pub fn capabilities(&self) -> &ClientCapabilities {
         &self.0.meta.client_capabilities
     }
 
-    /// Whether the client can be asked `question`.
+    /// Returns `true` if the client can be asked `question`.
     #[must_use]
     pub fn can_ask(&self, question: &InputRequest) -> bool {
         missing_capabilities(self.capabilities(), question).is_none()
     }
 
-    /// What layers around the server have put into the HTTP request.
+    /// Extensions that layers around the server put into the HTTP request.
     #[must_use]
     pub fn extensions(&self) -> &Extensions {
         &self.0.extensions
@@ -210,12 +213,12 @@ impl Request {
         allowed
     }
 
-    /// How the call is a task if it becomes one.
+    /// Options of the task that the call may become.
     pub(crate) fn task_options(&self) -> Option<TaskOptions> {
         self.0.promotion.options
     }
 
-    /// Whether the call wants to go on as a task.
+    /// Returns `true` if the handler wants to go on as a task.
     pub(crate) fn wants_task(&self) -> bool {
         self.0.promotion.wanted.load(Ordering::Relaxed)
     }
@@ -247,13 +250,39 @@ impl Request {
     }
 }
 
-/// Whether a handler sees the header `name`. What authenticates the caller is
-/// for the gate alone: a handler that has it can pass it on (AUTHSEC-S2).
+/// Returns `true` if a handler sees the header `name`. Credentials are for the
+/// gate alone: a handler that has one can pass it on (AUTHSEC-S2).
 fn is_shown(name: &str) -> bool {
     let hidden = [AUTHORIZATION, PROXY_AUTHORIZATION, COOKIE, MCP_SESSION_ID];
     !hidden
         .iter()
         .any(|hidden| name.eq_ignore_ascii_case(hidden.as_str()))
+}
+
+/// Returns the capabilities that `client` would have to declare to be asked
+/// `question`; `None` if it has declared them.
+pub(crate) fn missing_capabilities(
+    client: &ClientCapabilities,
+    question: &InputRequest,
+) -> Option<ClientCapabilities> {
+    // Most questions are forms, and most clients show them.
+    if let InputRequest::Elicit(request) = question
+        && let ElicitRequestParams::Form(_) = &request.params
+        && let Some(elicitation) = &client.elicitation
+        && elicitation.has_form()
+    {
+        return None;
+    }
+    let mut required = question.required_capabilities();
+    // SAMP-S2
+    if let InputRequest::CreateMessage(request) = question
+        && let Some(context) = &request.params.include_context
+        && *context != IncludeContext::None
+    {
+        let sampling = required.sampling.get_or_insert_default();
+        sampling.context = Some(JsonObject::new());
+    }
+    client.missing(&required)
 }
 
 impl fmt::Debug for Request {

@@ -1,4 +1,4 @@
-//! Changes of the server, on their way to those who subscribed.
+//! Notifications about changes of the server.
 
 mod subscribers;
 

@@ -1,4 +1,4 @@
-//! Those who listen, and what they are told.
+//! Subscribers, and the notifications they get.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,7 +29,7 @@ struct Subscriber {
     sink: MessageSink,
 }
 
-/// Who listens, and to what.
+/// Subscriber and its filter.
 enum Audience {
     /// A session of the older revisions, which may change its mind.
     Session(Arc<dyn ResourceWatcher>),

@@ -1,6 +1,5 @@
-//! Why a request has no result, and the one place where that becomes text.
+//! Failures of requests, and the one place where they become text.
 
-mod refused;
 mod request_error;
 
 use std::borrow::Cow;
@@ -15,12 +14,11 @@ use sterna_protocol::jsonrpc::{DecodeError, ErrorCode, ErrorObject};
 use sterna_protocol::version::ProtocolVersion;
 use sterna_seal::OpenError;
 
-pub use refused::Refused;
-pub use request_error::RequestError;
+pub use request_error::{Refused, RequestError};
 
 use crate::wording;
 
-/// Why a request has no result.
+/// Reason that a request has no result.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The tool is not to be called this way: as a task, or not as one. Says

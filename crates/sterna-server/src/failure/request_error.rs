@@ -1,9 +1,10 @@
 use serde_json::Value;
+use sterna_protocol::elicitation::ElicitAction;
 use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
 
-use super::{Failure, Kind, Refused};
+use super::{Failure, Kind};
 
-/// Why a prompt or a resource is not served, as the client is told it.
+/// Error of a prompt, a resource or an extension, as the client is told it.
 ///
 /// Unlike a tool, neither has a result that could say that something failed.
 /// Any `std::error::Error` becomes one through `?`; its text goes to the log
@@ -48,7 +49,7 @@ impl RequestError {
         }
     }
 
-    /// What a call failed with that has gone on as a task.
+    /// Error of a call that went on as a task.
     pub(crate) fn of(error: ErrorObject) -> Self {
         Self {
             data: error.data,
@@ -73,5 +74,40 @@ impl<E: std::error::Error + 'static> From<E> for RequestError {
         }
         tracing::error!(target: "sterna::handler", error = any, "a handler failed");
         Self::new(ErrorCode::INTERNAL_ERROR, "Internal error")
+    }
+}
+
+/// Reason that a question has no answer.
+///
+/// Returned from a tool with `?` it becomes a result that tells the model so
+/// politely; a `match` sees which it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// The user went away without saying anything.
+    #[error("The user did not answer.")]
+    Cancelled,
+    /// The client cannot be asked such a question, and the author chose to go
+    /// on without.
+    #[error("The client cannot ask the user.")]
+    CannotAsk,
+    /// The user said no.
+    #[error("The user declined.")]
+    Declined,
+    /// The deadline of the question has passed.
+    #[error("The user did not answer in time.")]
+    TooLate,
+}
+
+impl Refused {
+    /// Converts an action without its content; `None` for an action that the
+    /// specification does not define.
+    pub(crate) fn from_action(action: &ElicitAction) -> Option<Result<(), Self>> {
+        match action {
+            ElicitAction::Accept => Some(Ok(())),
+            ElicitAction::Cancel => Some(Err(Self::Cancelled)),
+            ElicitAction::Decline => Some(Err(Self::Declined)),
+            _ => None,
+        }
     }
 }

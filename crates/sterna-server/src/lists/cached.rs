@@ -22,10 +22,10 @@ use crate::offer::{Extensions, Offers};
 pub(crate) struct Profile {
     pub(crate) instructions: Option<String>,
     pub(crate) caching: Caching,
-    /// How many entries a page of a list has.
+    /// Entries on a page of a list.
     pub(crate) page: usize,
     pub(crate) has_store: bool,
-    /// Whether tasks are spoken of as SEP-2322 does, too.
+    /// `true` if the tasks of SEP-2322 are served, too.
     pub(crate) sep2322_tasks: bool,
 }
 
@@ -86,7 +86,7 @@ impl Profile {
     }
 }
 
-/// What is really there is declared, and nothing else (DISC-S2).
+/// Declares the capabilities that the server has, and no others (DISC-S2).
 fn declare(offers: &Offers) -> ServerCapabilities {
     let list_changed = offers.changing.then_some(true);
     let mut capabilities = ServerCapabilities::default();
@@ -112,7 +112,7 @@ fn declare(offers: &Offers) -> ServerCapabilities {
     capabilities
 }
 
-/// What sessions of 2025-11-25 can do with tasks.
+/// Task capability of sessions of 2025-11-25.
 fn session_tasks() -> ServerTasksCapability {
     let mut tools = ToolTasks::default();
     tools.call = Some(JsonObject::new());

@@ -131,10 +131,10 @@ type Named = (String, Value);
 pub(crate) struct List {
     items: Vec<Item>,
     frame: Frame,
-    /// How many items a page has.
+    /// Items on a page.
     size: usize,
     pages: Vec<Page>,
-    /// Which list this is, so that no cursor of another one fits.
+    /// Digest of the list, so that no cursor of another one fits.
     mark: [u8; 8],
 }
 
@@ -145,7 +145,7 @@ struct Item {
     text: Bytes,
 }
 
-/// What stands around the entries of a page.
+/// Text around the entries of a page.
 #[derive(Clone, Debug)]
 struct Frame {
     before: Bytes,
@@ -205,7 +205,8 @@ struct Cursor {
 }
 
 impl Cursor {
-    /// Whether it is as good as one that would be sealed with `keys` at `now`.
+    /// Returns `true` if it may be used in place of one sealed with `keys` at
+    /// `now`.
     fn serves(&self, keys: &Arc<Keyring>, now: UnixMillis) -> bool {
         let fresh = self.sealed_at <= now && now < self.sealed_at + REUSE;
         fresh && Arc::ptr_eq(&self.keys, keys)
@@ -251,7 +252,7 @@ impl List {
         Self::of(self.frame.clone(), items.cloned().collect(), self.size)
     }
 
-    /// Whether somebody who has seen the one has not seen the other.
+    /// Returns `true` if the text of the lists differs.
     pub(crate) fn differs(&self, other: &Self) -> bool {
         self.mark != other.mark
     }
@@ -358,8 +359,8 @@ fn text(wire: &impl Serialize) -> Vec<u8> {
 pub(crate) const UNKNOWN_CURSOR: &str =
     "`cursor` is none that this list gave out, or too old; begin again without one";
 
-/// A small part of the hour for which a cursor is good, so that whoever gets
-/// one has nearly all of it left.
+/// A small part of the hour for which a cursor is good, so that a
+/// client that gets one has nearly all of it left.
 const REUSE: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

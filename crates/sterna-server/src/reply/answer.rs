@@ -58,8 +58,7 @@ impl Answer {
 
     /// The answer that asks for more, with its state behind its questions.
     ///
-    /// A state that was sealed here needs no escapes, so nobody looks for them
-    /// character by character.
+    /// A state that was sealed here needs no escapes, so it is copied as it is.
     pub(crate) fn asking(core: &Core, id: RequestId, mut required: InputRequired) -> Self {
         let is_ours = required.meta.is_none() && required.extra.is_empty();
         let plain = required.state().filter(|state| is_plain(state.as_str()));
@@ -154,7 +153,7 @@ impl Answer {
         self
     }
 
-    /// How the request ended, for whoever watches it.
+    /// End of the request, for its span.
     pub(crate) fn ended(&self) -> RequestEnd {
         self.ended
     }
@@ -177,14 +176,14 @@ impl Answer {
     }
 }
 
-/// Whether `text` stands for itself between two quotes.
+/// Returns `true` if `text` needs no escapes in a JSON string.
 fn is_plain(text: &str) -> bool {
     let stands = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
-    // To look at all of them, with no way out, is what a processor does in one go.
+    // No early exit, so that the loop vectorises.
     text.bytes().fold(true, |all, byte| all & stands(byte))
 }
 
-/// What the result of a request ends with that has no `_meta` of its own.
+/// End of every result that has no `_meta` of its own.
 pub(crate) fn signature(meta: &ResultMeta) -> Bytes {
     let meta = serde_json::to_string(meta).expect("metadata has string keys only");
     // Every result has a `resultType` before it.

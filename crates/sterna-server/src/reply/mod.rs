@@ -4,19 +4,22 @@
 mod answer;
 mod completion;
 mod output_schema;
-mod page;
 mod request_span;
 
 use std::pin::Pin;
 
 use http::Response;
-use sterna_http::{Refusal, ResponseBody};
+use sterna_http::{Admission, Refusal, ResponseBody};
+use sterna_protocol::jsonrpc::RequestId;
 
 pub(crate) use answer::{Answer, CallResult, signature};
 pub(crate) use completion::complete;
 pub(crate) use output_schema::{check_output, finish_tool, sign};
-pub(crate) use page::page;
 pub(crate) use request_span::{RequestEnd, RequestSpan};
+
+use crate::core::Core;
+use crate::failure::Failure;
+use crate::lists::List;
 
 /// Response to a request, or the work that leads to one.
 ///
@@ -57,4 +60,37 @@ pub(crate) fn refuse(refusal: Refusal) -> Response<ResponseBody> {
     let text = serde_json::Value::from(text);
     let document = format!(r#"{{"jsonrpc":"2.0","error":{{"code":{code},"message":{text}}}}}"#);
     refusal.with_document(document)
+}
+
+/// One page of a list as an answer.
+pub(crate) fn page(
+    core: &Core,
+    admission: &Admission,
+    id: &RequestId,
+    list: &List,
+    method: &'static str,
+    cursor: Option<String>,
+) -> Result<Answer, Failure> {
+    let visible;
+    let list = if admission.hides() {
+        // TOOL-S2, PROMPT-S2, RES-S2
+        let used_by = match method {
+            "prompts/list" => "prompts/get",
+            "tools/list" => "tools/call",
+            _ => "resources/read",
+        };
+        visible = list.only(|name| admission.may(used_by, Some(name)).is_ok());
+        &visible
+    } else {
+        list
+    };
+    let (page, next) = list.page(&core.keys, &core.realm, method, cursor.as_deref())?;
+    Ok(match next {
+        None => Answer::cached(id, &[page, b"}"]),
+        // A token has no character that JSON would escape.
+        Some(next) => Answer::cached(
+            id,
+            &[page, br#","nextCursor":""#, next.as_bytes(), br#""}"#],
+        ),
+    })
 }

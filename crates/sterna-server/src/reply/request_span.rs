@@ -18,7 +18,7 @@ use crate::core::Core;
 pub(crate) struct RequestSpan {
     core: Arc<Core>,
     method: Cow<'static, str>,
-    /// What it is about, kept only while somebody looks.
+    /// Target of the request, kept only if the span is enabled.
     target: Option<String>,
     duration: Option<Histogram>,
     span: Span,
@@ -26,7 +26,7 @@ pub(crate) struct RequestSpan {
     ended: bool,
 }
 
-/// How a request ended.
+/// End of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestEnd {
     Done,

@@ -1,4 +1,4 @@
-//! From what an author said to a server that can run.
+//! Builds a service from the settings of its author.
 
 use std::any::Any;
 use std::path::Path;
@@ -13,8 +13,7 @@ use sterna_protocol::capabilities::ExtensionId;
 use sterna_protocol::meta::ResultMeta;
 use sterna_seal::{Keyring, Realm, ReloadError, SharedKeyring, ThreadEntropy};
 
-use super::keys_ready::KeysReady;
-use super::reload::warn_if_exposed;
+use super::reload::{KeysReady, warn_if_exposed};
 use super::service::Manner;
 use super::{BuildError, KeySource, Server, Service, ShowMistakes};
 use crate::changes::Changes;
@@ -210,7 +209,7 @@ pub(super) fn metric_names<'a>(
     }
 }
 
-/// What tools need of a store that is not there.
+/// Problems of tools that need a store, for a server that has none.
 pub(super) fn missing_store(offers: &Offers, has_store: bool) -> Vec<String> {
     if has_store {
         return Vec::new();

@@ -20,13 +20,12 @@ pub struct ServerConfig {
     pub audience: Option<String>,
     /// A part of the audience of its own, for a server that serves several.
     pub tenant: Option<String>,
-    /// How long clients may keep lists. A minute: a list changes with a
+    /// Time for which clients may cache lists. A minute: a list changes with a
     /// deployment. Private: only the author knows that all callers see the same.
     pub caching: Caching,
-    /// How many entries a page of a list has. A hundred fit into a few dozen
-    /// kilobytes.
+    /// Entries on a page of a list. A hundred fit into a few dozen kilobytes.
     pub page: usize,
-    /// How long a client may take for one round and for all of them.
+    /// Time that a client may take for one round and for all of them.
     pub lifetimes: Lifetimes,
     /// Lifetime of a session of the older revisions; a client that comes
     /// back later is told 404 and opens another. `None`: a day with a store,
@@ -34,14 +33,14 @@ pub struct ServerConfig {
     /// one, where an ended session lives on at other instances and after a
     /// restart.
     pub session_lifetime: Option<Duration>,
-    /// How often the file of the keys is read again. Ten seconds: a rollout
-    /// waits for it, and a small file costs nothing. Zero never reads it again.
+    /// Time between two reads of the key file. Ten seconds: a rollout waits for
+    /// it, and a small file costs nothing. Zero never reads it again.
     pub reload_keys: Duration,
-    /// How much a client may be asked to carry.
+    /// Size of the state that a client may be asked to carry.
     pub budget: Budget,
-    /// How flows are run; `max_rounds` holds for low-level handlers too.
+    /// Settings of flows; `max_rounds` holds for low-level handlers too.
     pub flow: Settings,
-    /// How tasks are worked on, in a server that has a store.
+    /// Settings of the task workers, in a server that has a store.
     pub tasks: TaskConfig,
     /// Says whether this instance has too much to do: flows that have got
     /// somewhere are then sent to another one, at most twice in a row. None: an
@@ -50,12 +49,12 @@ pub struct ServerConfig {
     /// Writes one line to standard error when the server listens, with its
     /// address. On: a server that says nothing looks like one that hangs.
     pub announce: bool,
-    /// Which clients see the mistakes of the author, such as the text of a
-    /// panic, in place of "Internal error".
+    /// Clients that see the mistakes of the author, such as the text of a panic,
+    /// in place of "Internal error".
     pub show_mistakes: ShowMistakes,
 }
 
-/// Which clients see the mistakes of a server's author: a form that cannot be
+/// Clients that see the mistakes of a server's author: a form that cannot be
 /// shown, the text of a panic, state that is missing, an effect without a
 /// ledger. The log has them in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +67,7 @@ pub enum ShowMistakes {
     /// No client.
     Never,
     /// All clients, also of a release build and off loopback. The texts may
-    /// hold whatever a panic says.
+    /// hold the text of a panic.
     ToEveryClient,
 }
 

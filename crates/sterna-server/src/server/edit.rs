@@ -10,11 +10,11 @@ use crate::core::Core;
 use crate::current::ReplaceableCore;
 use crate::offer::{Offer, Offers};
 
-/// What is to change of a server's offers, for
+/// Change of a server's tools, prompts and resources, for
 /// [`Changes::update`](crate::Changes::update).
 ///
-/// What goes away goes first, so that an edit can put something else into its
-/// place. To remove what is not there is no mistake.
+/// Removals are applied before additions, so that an edit can replace an entry.
+/// Removing an entry that is not there is no error.
 #[derive(Debug, Default)]
 #[must_use = "an edit does nothing until it is made"]
 pub struct Edit {
@@ -95,8 +95,8 @@ impl Changes {
     /// Adds and removes what the server offers, all of `edit` or nothing, and
     /// tells those who listen which lists are others now.
     ///
-    /// What is running goes on with what it began with. A call to what has been
-    /// removed is refused, and so is the next round of a flow in it.
+    /// Running calls keep the tools they began with. Calls to a removed entry are
+    /// refused, and so is the next round of a flow in it.
     ///
     /// # Errors
     ///

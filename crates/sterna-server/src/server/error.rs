@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 
 use sterna_http::ServeError;
 
-/// What the author of a server must put right before it can start, or change.
+/// Mistakes that the author of a server must correct before it can start, or
+/// change.
 ///
 /// Its `Debug` lists every mistake on a line of its own, so that a `main` that
 /// returns it says what to do.
@@ -19,7 +20,7 @@ impl BuildError {
         Self { what, problems }
     }
 
-    /// What is wrong with a change of a server that runs.
+    /// Mistakes in a change of a running server.
     pub(crate) fn of_edit(problems: Vec<String>) -> Self {
         let what = "MR0207: the server cannot be changed";
         Self { what, problems }
@@ -55,7 +56,7 @@ impl fmt::Debug for BuildError {
 
 impl std::error::Error for BuildError {}
 
-/// Why a server did not start, and what to do about it.
+/// Reason that a server did not start, and what to do about it.
 ///
 /// Its `Debug` is its text with all causes, so that a `main` that returns it
 /// says what to do.
@@ -81,7 +82,7 @@ pub enum StartError {
         FromApplication(address)
     )]
     NoGate {
-        /// Where it was to listen; `None` for a mounted service.
+        /// Address to listen on; `None` for a mounted service.
         address: Option<SocketAddr>,
     },
     /// Another instance could not open what this one seals.
@@ -92,7 +93,7 @@ pub enum StartError {
         Reached(address)
     )]
     NoKeys {
-        /// Where it was to listen, if that is known.
+        /// Address to listen on, if it is known.
         address: Option<SocketAddr>,
     },
     /// The server could not listen.
@@ -111,7 +112,7 @@ impl fmt::Debug for StartError {
     }
 }
 
-/// What to do about an address that cannot be listened on.
+/// Advice for an address that cannot be listened on.
 const fn other_address(problem: io::ErrorKind) -> &'static str {
     match problem {
         io::ErrorKind::AddrInUse => "stop the program that listens there or choose another port",
@@ -124,7 +125,7 @@ const fn other_address(problem: io::ErrorKind) -> &'static str {
     }
 }
 
-/// Where callers can come from.
+/// Origin of the callers.
 struct Reached<'a>(&'a Option<SocketAddr>);
 
 impl fmt::Display for Reached<'_> {

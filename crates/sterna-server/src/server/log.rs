@@ -55,7 +55,7 @@ impl<W: Fn(&str) + 'static> Subscriber for Log<W> {
     fn exit(&self, _: &Id) {}
 }
 
-/// What an event says.
+/// Text of an event.
 #[derive(Default)]
 struct LogLine {
     message: String,

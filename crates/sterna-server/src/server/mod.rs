@@ -4,7 +4,6 @@ mod build;
 mod config;
 mod edit;
 mod error;
-mod keys_ready;
 mod log;
 mod reload;
 mod service;
@@ -363,7 +362,7 @@ impl Server {
         self.gate(Gate::open())
     }
 
-    /// Whether [`gate`](Self::gate) or one of its short forms said who may call.
+    /// Returns `true` if [`gate`](Self::gate) or one of its short forms was called.
     #[must_use]
     pub fn has_gate(&self) -> bool {
         self.gate.is_some()

@@ -1,19 +1,19 @@
-//! Keys that follow their file.
+//! Keys of the server: reading their file again, and their readiness.
 
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sterna_http::{BlockingReadError, BlockingReads};
+use sterna_http::{BlockingReadError, BlockingReads, Check, Checking, Health};
 use sterna_seal::{KeyId, ReloadError, Reloaded, SharedKeyring};
 
 use crate::environment::now;
 
 /// Reads the file of `keys` again every `pause`, for as long as it is polled.
 ///
-/// A file that cannot be used leaves the ring as it is: whoever writes it is
-/// told, and the server goes on with what it has.
+/// A file that cannot be used leaves the ring as it is: the log says so, and the
+/// server keeps the keys it has.
 pub(super) async fn follow(keys: Arc<SharedKeyring>, pause: Duration) -> Infallible {
     if pause.is_zero() {
         return std::future::pending().await;
@@ -102,4 +102,24 @@ fn is_exposed(_: &Path) -> bool {
 fn spell(ids: &[KeyId]) -> String {
     let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
     ids.join(" ")
+}
+
+/// Readiness check of the key ring: there is a key to seal with. It lists the ids
+/// of the keys, so that an operator sees a replica with other keys.
+pub(super) struct KeysReady(pub(super) Arc<SharedKeyring>);
+
+impl Check for KeysReady {
+    fn name(&self) -> &'static str {
+        "keys"
+    }
+
+    fn check(&self) -> Checking {
+        let ring = self.0.current();
+        let health = match ring.minting_key(now()) {
+            Some(_) => Health::passing(),
+            None => Health::failing(),
+        };
+        let health = health.with_ids(ring.keys().map(|key| key.id().to_string()));
+        Box::pin(std::future::ready(health))
+    }
 }

@@ -30,7 +30,7 @@ pub struct Service {
     manner: Manner,
 }
 
-/// What an author said or left open about how the server is started.
+/// Settings of the author for the start of the server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Manner {
     pub(super) has_keys: bool,
@@ -111,7 +111,7 @@ impl Service {
                 served = self.http.serve_on(listener, until) => served,
                 never = following => match never {},
             };
-            // Also when it never listened: nobody would tell the workers otherwise.
+            // Also if it never listened, so that the workers stop.
             shutdown.begin();
             served
         };
@@ -274,7 +274,7 @@ impl Service {
         }
     }
 
-    /// Whether what the author left open is safe at `address`.
+    /// Checks that the settings which the author left open are safe at `address`.
     fn check(&self, address: SocketAddr) -> Result<(), StartError> {
         if address.ip().is_loopback() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What one instance remembers of all sessions.
+//! Sessions that an instance knows.
 
 mod ends;
 mod state;
@@ -55,7 +55,7 @@ impl SessionTable {
         self.instance
     }
 
-    /// What is alive of a session here, remembered from now on.
+    /// Returns the state of a session, and creates it if there is none.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl SessionTable {
         }
     }
 
-    /// What is alive of a session here, if anything is.
+    /// Returns the state of a session; `None` if this instance has none.
     pub(crate) fn find(&self, key: &Key) -> Option<Arc<SessionState>> {
         self.lock().live.get(key).cloned()
     }
@@ -126,7 +126,7 @@ impl SessionTable {
 }
 
 impl KnownSessions {
-    /// Forgets the oldest session that nobody is using.
+    /// Forgets the oldest session that is not in use.
     fn forget_one(&mut self) -> Result<(), Failure> {
         for _ in 0..self.order.len() {
             let Some(key) = self.order.pop_front() else {

@@ -1,4 +1,4 @@
-//! What one instance remembers of one session.
+//! State of one session at one instance.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,16 +23,16 @@ struct SessionInner {
     watched: BTreeSet<String>,
     /// The charge of what is watched; `None` while nothing is.
     room: Option<Reservation>,
-    /// What stops a running call when it is dropped.
+    /// Handles of running calls; dropping one stops its call.
     calls: HashMap<RequestId, oneshot::Sender<()>>,
     questions: HashMap<u64, oneshot::Sender<ClientAnswer>>,
     asked: u64,
-    /// Nobody will answer any more.
+    /// `true` once the client has disconnected.
     disconnected: bool,
     stream: Option<MessageSink>,
 }
 
-/// What a client sent back: the text of a result, or its refusal.
+/// Answer of a client: the text of a result, or its refusal.
 pub(crate) type ClientAnswer = Result<String, ErrorObject>;
 
 impl SessionState {
@@ -120,23 +120,25 @@ impl SessionState {
         self.lock().questions.remove(&number);
     }
 
-    /// Brings an answer to who asked. A wrong, late or second one is ignored.
+    /// Delivers an answer to the call that asked. A wrong, late or second one is
+    /// ignored.
     pub(crate) fn answer(&self, number: u64, answer: ClientAnswer) {
         let asker = self.lock().questions.remove(&number);
         if let Some(asker) = asker {
-            // Whoever asked may be gone in this very moment.
+            // The call that asked may have ended at this moment.
             let _ = asker.send(answer);
         }
     }
 
-    /// Closes what was asked and asks no more: nobody is there to answer.
+    /// Withdraws all questions and refuses further ones: the client has
+    /// disconnected.
     pub(crate) fn disconnect(&self) {
         let mut state = self.lock();
         state.disconnected = true;
         state.questions.clear();
     }
 
-    /// Whether nobody will answer any more.
+    /// Returns `true` if the client has disconnected.
     pub(crate) fn is_disconnected(&self) -> bool {
         self.lock().disconnected
     }
@@ -172,7 +174,7 @@ pub(crate) const DISCONNECTED: Failure = Failure::Unanswered("The client is gone
 /// Questions that one session may have open: no person answers more at once.
 const MOST_QUESTIONS: usize = 32;
 
-/// Why a resource is not watched.
+/// Reason that a resource is not watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotWatched {
     /// All sessions together watch too much.
@@ -181,7 +183,7 @@ pub(crate) enum NotWatched {
     TooMany,
 }
 
-/// What a watched resource takes, about.
+/// Memory of a watched resource, roughly.
 fn size(uri: &str) -> usize {
     uri.len() + 64
 }

@@ -1,9 +1,9 @@
 //! Answers that arrive on another instance than the one that asked.
 //!
-//! Where instances share a store, the id of a question is sealed: whichever
-//! instance gets the answer can tell that a question was asked, in this session
-//! and of this caller, and until when. It leaves the answer in the store, where
-//! the one that asked looks for it as long as it waits, and no longer.
+//! If instances share a store, the id of a question is sealed. Any instance that
+//! gets the answer can read from it that the question was asked, in this session
+//! and of this caller, and until when. It puts the answer into the store, where
+//! the instance that asked polls for it until its request ends.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,13 +24,13 @@ use crate::session_table::ClientAnswer;
 use crate::session_table::Key;
 use crate::tasks::{Tasks, store_failed};
 
-/// What one request needs so that its questions can be answered elsewhere.
+/// Relay of one request for answers that arrive at another instance.
 pub(super) struct AnswerRelay {
     pub(super) core: Arc<Core>,
     pub(super) tasks: Arc<Tasks>,
     pub(super) admission: Admission,
     pub(super) session: Key,
-    /// When nobody waits for an answer any more.
+    /// Time at which the request stops waiting.
     pub(super) ends: Instant,
 }
 
@@ -93,7 +93,7 @@ pub(super) async fn leave(
 }
 
 /// The short form of a question's id and how long its answer is waited for;
-/// `None` if nobody asked it in this session.
+/// `None` if it was not asked in this session.
 fn read_address<'a>(
     core: &Core,
     caller: &Caller,
@@ -108,7 +108,7 @@ fn read_address<'a>(
     Some((short, claims.expires_at - now()))
 }
 
-/// Where the answer to a question is left: nobody else's answer gets there.
+/// Id of the blob for the answer to a question; callers do not share it.
 fn answer_blob_id(tasks: &Tasks, caller: &Caller, session: &Key, short: &str) -> BlobId {
     let mut context = Context::new(&SHA256);
     context.update(b"an answer within a session\n");
@@ -120,7 +120,7 @@ fn answer_blob_id(tasks: &Tasks, caller: &Caller, session: &Key, short: &str) ->
     BlobId::from_bytes(id)
 }
 
-/// Looks for a letter until it is there.
+/// Polls for an answer until it is there.
 async fn collect(tasks: Arc<Tasks>, id: BlobId) -> ClientAnswer {
     let mut wakeups = tasks.store.wakeups();
     let mut backoff = Backoff::new(SHORTEST_POLL, tasks.config.longest_poll);
@@ -141,7 +141,7 @@ async fn collect(tasks: Arc<Tasks>, id: BlobId) -> ClientAnswer {
     }
 }
 
-/// Ends when the store says that the letter may be there.
+/// Ends when the store says that the answer may be there.
 async fn wakeup_for(wakeups: &mut Wakeups, id: BlobId) {
     loop {
         match wakeups.next().await {

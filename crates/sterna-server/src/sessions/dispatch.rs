@@ -1,4 +1,4 @@
-//! From a message of a session to whatever becomes of it.
+//! Dispatches the messages of a session.
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::rounds::Wanted;
 use crate::session_table::ClientAnswer;
 use crate::sink::MessageSink;
 
-/// Everything around the messages of one POST.
+/// Context of the messages of one POST.
 #[derive(Clone)]
 pub(super) struct Post {
     pub(super) core: Arc<Core>,
@@ -40,7 +40,7 @@ pub(super) struct Post {
     pub(super) shutdown: Shutdown,
     /// Messages that go out before the answer.
     pub(super) sink: MessageSink,
-    /// What the session's memory is charged to.
+    /// Budget that the session's memory is charged to.
     pub(super) memory: Arc<Budget>,
 }
 
@@ -274,7 +274,8 @@ pub(crate) fn notification(core: &Core, session: &Session, notification: ClientN
     }
 }
 
-/// Brings the answer to a question to who asked it, here or elsewhere.
+/// Delivers the answer to a question to the call that asked, here or at another
+/// instance.
 ///
 /// # Errors
 ///
@@ -295,7 +296,7 @@ pub(super) async fn response(
     Ok(())
 }
 
-/// Says what is wrong with a message that could not be read.
+/// Refuses a message that could not be decoded.
 pub(super) fn unreadable(
     error: &DecodeError,
     body: &[u8],
@@ -304,7 +305,7 @@ pub(super) fn unreadable(
     if let Some(id) = error.request_id() {
         return Answer::refused(id.clone(), error.into()).plain(accepts);
     }
-    // A notification that nobody knows is nobody's business.
+    // Unknown notifications are ignored.
     if matches!(Message::raw(body), Ok(Message::Notification(_))) {
         return reply::accepted();
     }

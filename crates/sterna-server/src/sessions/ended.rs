@@ -18,7 +18,7 @@ use crate::environment::now;
 use crate::session_table::Key;
 use crate::tasks::{Tasks, store_failed};
 
-/// Why the end of a session was not recorded.
+/// Reason that the end of a session was not recorded.
 pub(super) enum NotRecorded {
     Store(Error),
     TooMany,
@@ -58,7 +58,7 @@ pub(super) async fn has_ended(core: &Core, key: Key) -> bool {
     }
     let ended = is_recorded(tasks, key).await;
     if ended {
-        // Whatever runs in it here is stopped, and the store need not be asked again.
+        // Stops what runs in it here, and the store need not be asked again.
         core.session_table.end(key);
     }
     ended
@@ -92,7 +92,7 @@ async fn is_recorded(tasks: &Tasks, key: Key) -> bool {
     }
 }
 
-/// Where the end of a session is recorded.
+/// Id of the blob that records the end of a session.
 fn blob_id(key: &Key) -> BlobId {
     let mut context = Context::new(&SHA256);
     context.update(b"the end of a session\n");

@@ -76,7 +76,7 @@ fn open(
     }
 }
 
-/// What this server offers, as far as the revision has it.
+/// Result of `initialize`, as far as the revision has its members.
 fn hello(core: &Core, inbound: &Inbound, version: ProtocolVersion) -> InitializeResult {
     let mut result = core.cached.initialize_result.clone();
     if version < ProtocolVersion::V2025_11_25 {
@@ -103,7 +103,7 @@ fn mint(core: &Core, inbound: &Inbound, agreed: Agreed) -> Result<(Session, Head
         .ok_or(Failure::Internal)
 }
 
-/// What a client can be asked, as far as its revision has it.
+/// Capabilities of a client, as far as its revision has them.
 fn of_revision(
     version: &ProtocolVersion,
     mut capabilities: ClientCapabilities,
@@ -122,8 +122,8 @@ fn of_revision(
     capabilities
 }
 
-/// What a server without sessions says to one that wants to open one: the
-/// revisions it speaks. `None` for every other message.
+/// Refuses `initialize` with the revisions that the server speaks, for a server
+/// without sessions. `None` for every other message.
 pub(crate) fn reject_initialize(inbound: &Inbound) -> Option<Response<ResponseBody>> {
     let (id, version) = match FromClient::decode(&inbound.body) {
         Ok(Message::Request(request)) => match request.params {
@@ -136,6 +136,6 @@ pub(crate) fn reject_initialize(inbound: &Inbound) -> Option<Response<ResponseBo
     Some(Answer::failed(Some(&id), &failure).plain(inbound.accepts))
 }
 
-/// What a session id may have to hold: it comes back with every request, in a
+/// Bytes that a session id may hold: it comes back with every request, in a
 /// header.
 const MOST_AGREED: usize = 4 << 10;

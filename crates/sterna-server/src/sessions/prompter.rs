@@ -24,15 +24,15 @@ use crate::rounds;
 use crate::session_table::{ClientAnswer, DISCONNECTED, SessionState};
 use crate::sink::MessageSink;
 
-/// The client of one request.
+/// Prompter that sends questions on the stream of one request.
 pub(super) struct SessionPrompter {
     pub(super) live: Arc<SessionState>,
     pub(super) sink: MessageSink,
     pub(super) version: ProtocolVersion,
-    /// Which instance asks, so that no other takes the answer for one to a
-    /// question of its own.
+    /// Instance that asks, so that another does not take the answer for one to
+    /// its own question.
     pub(super) instance: u64,
-    /// How its answers arrive elsewhere; `None` without a store.
+    /// Relay for answers that arrive at another instance; `None` without a store.
     pub(super) relay: Option<AnswerRelay>,
 }
 

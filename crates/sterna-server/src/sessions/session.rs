@@ -16,11 +16,11 @@ use crate::core::Core;
 use crate::environment::now;
 use crate::session_table::Key;
 
-/// What `initialize` agreed on, opened from a session's id.
+/// Session of a client: its name, and what `initialize` agreed on.
 pub(crate) struct Session {
     /// The name of the session, which an instance remembers things under.
     pub(super) key: Key,
-    /// When its id stops being good.
+    /// Time at which its id expires.
     pub(super) expires_at: UnixMillis,
     pub(super) version: ProtocolVersion,
     pub(super) client: Implementation,
@@ -51,7 +51,7 @@ impl Session {
     }
 
     /// Reads the session id of `caller`; `None` if it is garbled, expired, or
-    /// somebody else's. Which it was goes to the log.
+    /// another caller's. The reason goes to the log.
     pub(super) fn open(core: &Core, caller: &Caller, id: &str) -> Option<Self> {
         let binding = bind(core, caller, &TARGET)?;
         let claims = match core.keys.current().open(id, &binding, now()) {
@@ -77,8 +77,8 @@ impl Session {
         }
     }
 
-    /// What a request within the session says of itself, told as one that
-    /// stands alone would tell it.
+    /// Returns the `_meta` of a request within the session as a request of
+    /// 2026-07-28 would have it.
     pub(super) fn meta(&self, sent: Option<LegacyMeta>) -> RequestMeta {
         let sent = sent.unwrap_or_default();
         let mut meta = RequestMeta::new(self.version.clone(), self.capabilities.clone())
@@ -96,5 +96,5 @@ pub(super) fn bind(core: &Core, caller: &Caller, target: &Target<'_>) -> Option<
     Binding::new(&core.realm, caller.principal(), target, None).ok()
 }
 
-/// What a session id is for.
+/// Target that a session id is bound to.
 const TARGET: Target<'static> = Target::new("initialize", "session");

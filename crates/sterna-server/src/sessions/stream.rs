@@ -1,4 +1,4 @@
-//! The stream a session opens to be told things.
+//! Stream of a session for notifications.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub(crate) fn open(
     })
 }
 
-/// What an open stream takes, about.
+/// Memory of an open stream, roughly.
 const LISTENER: usize = 1 << 10;
 
 /// An open stream. The connection polls it; dropping it ends it.

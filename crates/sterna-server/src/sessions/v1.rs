@@ -1,11 +1,11 @@
-//! What a session id holds, byte by byte. Frozen: other builds read it.
+//! Content of a session id, byte by byte. Frozen: other builds read it.
 
 use serde::{Deserialize, Serialize};
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::version::ProtocolVersion;
 
-/// What `initialize` agreed on.
+/// Agreement of `initialize`.
 #[derive(Serialize, Deserialize, PartialEq, Debug)]
 pub(super) struct Agreed {
     #[serde(rename = "v")]

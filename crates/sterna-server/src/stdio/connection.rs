@@ -259,7 +259,7 @@ impl Connection {
         let mut line = Vec::new();
         lines::write(&mut line, |line| ErrorResponse::new(id, error).encode(line))
             .expect("an error holds JSON only");
-        // Nobody reads any more: the connection is about to end.
+        // The receiver is gone only when the connection is about to end.
         let _ = self.lines.send(line.into()).await;
     }
 
@@ -280,7 +280,7 @@ impl Connection {
     /// Waits for what is running, for no longer than `patience`.
     pub(super) async fn drain(mut self, patience: Duration) {
         if let Some(session) = self.session.take() {
-            // Nobody will answer what was asked.
+            // The client is gone, so its questions get no answer.
             sessions::disconnect(&self.current.core(), &session);
         }
         let drained = async { while self.tasks.join_next().await.is_some() {} };

@@ -51,10 +51,10 @@ where
     });
     let read = tokio::select! {
         read = &mut reading => read,
-        // Nobody hears us any more; what was begun is seen to its end all the same.
+        // The client does not read any more; running calls are finished all the same.
         written = &mut writing => return reading.await.and(written),
     };
-    // A client that does not read keeps nobody from leaving.
+    // A client that does not read must not keep the server from stopping.
     let written = timeout(config.timeouts.write, writing).await;
     written.unwrap_or(Ok(())).and(read)
 }
@@ -105,7 +105,7 @@ pub(crate) async fn write(
     writer.flush().await
 }
 
-/// How much is read at once.
+/// Bytes that are read at once.
 const CHUNK: usize = 16 << 10;
 
 /// Lines that may wait for the client to read them.

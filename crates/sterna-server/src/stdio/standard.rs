@@ -14,10 +14,10 @@ use bytes::{Buf, Bytes};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::{mpsc, oneshot};
 
-/// What comes in on standard input.
+/// Standard input as an async reader.
 pub(crate) struct Input {
     chunks: mpsc::Receiver<io::Result<Bytes>>,
-    /// What is left of the last chunk.
+    /// Rest of the last chunk.
     chunk: Bytes,
 }
 
@@ -50,7 +50,7 @@ fn read(chunks: &mpsc::Sender<io::Result<Bytes>>) {
             Err(error) => Err(error),
         };
         let broken = chunk.is_err();
-        // Nobody listens any more once the server has left.
+        // The receiver is gone once the server has stopped.
         if chunks.blocking_send(chunk).is_err() || broken {
             return;
         }
@@ -81,7 +81,7 @@ pub(crate) async fn write_standard(mut lines: mpsc::Receiver<Bytes>) -> io::Resu
     let (done, written) = oneshot::channel();
     let thread = thread::Builder::new().name("stdout".to_owned());
     thread.spawn(move || {
-        // Nobody waits any more once the server has left.
+        // The receiver is gone once the server has stopped.
         let _ = done.send(write(&mut lines));
     })?;
     // A thread that panics has been heard of.
@@ -99,5 +99,5 @@ fn write(lines: &mut mpsc::Receiver<Bytes>) -> io::Result<()> {
     output.flush()
 }
 
-/// How much is read at once.
+/// Bytes that are read at once.
 const CHUNK: usize = 16 << 10;

@@ -1,4 +1,4 @@
-//! What callers do with their tasks, whichever dialect they speak.
+//! Operations of callers on their tasks, in every dialect.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use tokio::time::{Instant, sleep_until};
 use super::Tasks;
 use crate::handler::RequestError;
 
-/// To each of these a task that never was, one that is no more and one that is
-/// somebody else's look the same: there is none (TASK-S20, TASK-S22).
+/// A task that never existed, one that has expired and one of another caller look
+/// the same: `None` (TASK-S20, TASK-S22).
 impl Tasks {
     pub(crate) async fn find(&self, caller: &Caller, id: TaskId) -> Result<Option<Task>, Error> {
         self.store.read(self.owner(caller), id).await
@@ -75,5 +75,5 @@ pub(crate) fn unknown() -> RequestError {
     RequestError::invalid_params("Unknown task")
 }
 
-/// Whoever waits looks at a task a few times a second at most.
+/// Shortest time between two looks at a task.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);

@@ -9,7 +9,7 @@ use sterna_store::{Outcome, Status, Summary, Task};
 use super::Tasks;
 
 impl Tasks {
-    /// What every message about a task says.
+    /// Members that every message about a task has.
     pub(crate) fn head(&self, summary: &Summary) -> WireTask {
         let mut task = WireTask::new(summary.id.to_string(), format!("{:.3}", summary.created_at));
         task.last_updated_at = format!("{:.3}", summary.updated_at);

@@ -1,4 +1,4 @@
-//! A task in the words of 2025-11-25, which SEP-2322 kept.
+//! Tasks in the types of 2025-11-25, which SEP-2322 kept.
 
 use sterna_http::auth::Caller;
 use sterna_protocol::content::ContentBlock;
@@ -13,7 +13,7 @@ use super::Tasks;
 use super::show::payload;
 use crate::handler::RequestError;
 
-/// What a list says about a task.
+/// Entry of a task in a list.
 pub(crate) fn head(tasks: &Tasks, summary: &Summary) -> WireTask {
     let head = tasks.head(summary);
     let mut task = WireTask::new(head.task_id, head.created_at);
@@ -47,13 +47,13 @@ pub(crate) fn task(tasks: &Tasks, task: &Task) -> WireTask {
     shown
 }
 
-/// What came of a task, as its call would have been answered.
+/// Result or error of a task, as its call would have been answered.
 pub(crate) enum LegacyTaskResult {
     Error(ErrorObject),
     Result(Box<CallToolResult>),
 }
 
-/// What came of a task; nothing while it goes on.
+/// Returns the result or error of a task; `None` while it runs.
 pub(crate) fn end(task: &Task) -> Option<LegacyTaskResult> {
     let internal =
         |text| LegacyTaskResult::Error(ErrorObject::new(ErrorCode::INTERNAL_ERROR, text));
@@ -73,7 +73,7 @@ pub(crate) fn end(task: &Task) -> Option<LegacyTaskResult> {
     })
 }
 
-/// Cancels a task and shows it; nothing if it has ended in another way.
+/// Cancels a task and shows it; `None` if it has ended in another way.
 pub(crate) async fn cancel(
     tasks: &Tasks,
     caller: &Caller,
@@ -90,7 +90,7 @@ pub(crate) async fn cancel(
     Ok(cancelled.map(|cancelled| task(tasks, &cancelled)))
 }
 
-/// Why a task cannot be cancelled.
+/// Error for a task that has ended and cannot be cancelled.
 pub(crate) fn ended() -> RequestError {
     RequestError::invalid_params("The task has ended")
 }

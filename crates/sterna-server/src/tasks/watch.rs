@@ -1,4 +1,4 @@
-//! Tasks that a listener wants to hear of.
+//! Notifications about tasks on a `subscriptions/listen` stream.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hasher};
@@ -36,7 +36,7 @@ struct Watching {
     owner: Owner,
     subscription: RequestId,
     transport: Transport,
-    /// What was last told of each task that has not ended.
+    /// Last notification about each task that has not ended.
     told: HashMap<TaskId, Option<Told>>,
     /// Those that have not been looked at since the last pause.
     due: VecDeque<TaskId>,
@@ -44,12 +44,12 @@ struct Watching {
     looked_at: Instant,
 }
 
-/// What a listener was last told of a task.
+/// Last notification about a task.
 struct Told {
     summary: Summary,
     /// Of the whole task.
     digest: u64,
-    /// Whether the task was read whole again since. Summaries have a time in
+    /// `true` if the task was read whole again since. Summaries have a time in
     /// milliseconds, so a second change within one is seen only by that.
     is_settled: bool,
 }
@@ -87,7 +87,7 @@ impl Tasks {
         Ok((agreed, Watch(Box::pin(watching.next()))))
     }
 
-    /// What lists show of a task, without opening it; `None` if it is gone.
+    /// Summary of a task, without its questions; `None` if the task is gone.
     async fn summary(
         &self,
         owner: Owner,

@@ -87,7 +87,7 @@ impl McpMetrics {
         Self::new(&self.registry, names)
     }
 
-    /// Where the duration of a request counts that did not fail.
+    /// Histogram for the duration of a request that did not fail.
     pub(crate) fn duration(&self, method: &str, target: Option<&str>) -> Option<&Histogram> {
         let by_name = match method {
             "tools/call" => target.and_then(|name| self.tools.get(name)),
@@ -97,7 +97,7 @@ impl McpMetrics {
         by_name.or_else(|| self.methods.get(method))
     }
 
-    /// Where the duration of a request counts that failed.
+    /// Histogram for the duration of a request that failed.
     pub(crate) fn failed(&self, method: &str, error: &str) -> Histogram {
         let labels = [("error_type", error), ("mcp_method_name", method)];
         self.registry.histogram(DURATION, DURATION_HELP, &labels)
@@ -124,7 +124,7 @@ impl fmt::Debug for McpMetrics {
     }
 }
 
-/// What sessions of the older revisions have besides.
+/// Methods that sessions of the older revisions have besides.
 const SESSION_METHODS: [&str; 5] = [
     "initialize",
     "logging/setLevel",

@@ -4,7 +4,7 @@ use ring::digest::{Context, SHA256};
 use sterna_protocol::meta::{RequestMeta, is_baggage, is_tracestate, trace_id};
 
 /// The trace a request belongs to, as the client sent it in `_meta`, for
-/// whatever the handler calls in turn.
+/// the services that the handler calls.
 ///
 /// Nothing in it is more than a claim: it is for diagnosis, not for decisions.
 #[derive(Clone, Copy)]

@@ -1,4 +1,5 @@
-//! Whether a request may come in at all, in the order the spec wants.
+//! Checks of a request before it is dispatched, in the order of the
+//! specification.
 
 use std::sync::Arc;
 
@@ -151,7 +152,7 @@ fn check_head(
     }
 }
 
-/// What makes a request stand alone.
+/// `_meta` of a request.
 pub(super) fn meta(request: &ClientRequest) -> Result<&RequestMeta, Failure> {
     Ok(match request {
         ClientRequest::CallTool(params) => &params.meta,

@@ -1,4 +1,4 @@
-//! The three requests that may take several rounds (MRTR-S1).
+//! Requests that may take several rounds (MRTR-S1): tools, prompts, resources.
 
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
@@ -138,7 +138,7 @@ pub(super) fn resource(
     })
 }
 
-/// What came with a request besides what it is about.
+/// Parts of a request besides its target and its arguments.
 struct Sent {
     meta: RequestMeta,
     responses: Option<InputResponses>,
@@ -206,7 +206,7 @@ fn run<T: CallResult + Serialize + Send + 'static>(
         entered: None,
     });
     let call = Box::pin(async move {
-        // Pinned first: whoever wraps it then moves a pointer and not the call.
+        // Pinned first, so that wrappers move a pointer and not the call.
         let serving = pin!(async {
             let answer = serve(round, &wanted.way, deadline, id, finish).await;
             let ended = answer.ended();
@@ -227,11 +227,11 @@ fn run<T: CallResult + Serialize + Send + 'static>(
 }
 
 fn finish_resource(core: &Core, uri: &str, result: &mut ReadResourceResult) {
-    // CACHE-S4: whatever the author says of what not everybody may read.
+    // CACHE-S4: a resource that not every caller may read is private.
     if core.gate.guards("resources/read", uri) {
         result.cache_scope = Some(CacheScope::Private);
     }
-    // CACHE-S1: what says nothing is stale on arrival and nobody else's.
+    // CACHE-S1: without settings, a result is stale on arrival and private.
     result.ttl_ms.get_or_insert_default();
     result.cache_scope.get_or_insert(CacheScope::Private);
 }

@@ -112,14 +112,14 @@ fn check(limits: &Limits, wanted: &SubscriptionFilter) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a filter takes for as long as it is listened to.
+/// Memory that a filter takes while its stream is open.
 fn size(filter: &SubscriptionFilter) -> usize {
     let uris = filter.resource_subscriptions.iter().flatten();
     let uris = uris.map(|uri| uri.len() + size_of::<String>() + ALLOCATION);
     LISTENER + uris.sum::<usize>()
 }
 
-/// What a listener takes that names nothing, about.
+/// Memory of a listener without URIs, roughly.
 const LISTENER: usize = 1 << 10;
 
 /// The memory that an allocation takes besides its bytes, about. Without it, a

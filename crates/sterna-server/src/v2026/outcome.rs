@@ -21,7 +21,7 @@ use crate::reply::{Answer, CallResult, sign};
 use crate::rounds::{Played, Round, round_failed};
 use crate::tasks::store_failed;
 
-/// Plays the round to its answer.
+/// Runs the round and writes its answer.
 ///
 /// `finish` makes its result ready for the client.
 pub(super) async fn serve<T: CallResult + Serialize + Send + 'static>(
@@ -89,7 +89,7 @@ async fn serve_once<T: CallResult + Serialize + Send + 'static>(
     }
 }
 
-/// What a round came to, once it is ready for the client.
+/// Outcome of a round, made ready for the client.
 fn finished<T>(
     core: &Core,
     played: Result<Result<Played<T>, Failure>, DeadlinePassed>,

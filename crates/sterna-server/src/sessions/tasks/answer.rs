@@ -1,4 +1,4 @@
-//! Answers to what a task asks.
+//! Answers to the questions of a task.
 
 use bytes::Bytes;
 use sterna_http::auth::Caller;
@@ -12,8 +12,8 @@ use crate::tasks::Tasks;
 
 /// A question of a task, named by the id of the request that asks it.
 ///
-/// The id says all, so that the answer counts on whichever instance it arrives
-/// and also when nobody waits for the task any more.
+/// The id holds the whole name, so that the answer counts at any instance, also
+/// when no request waits for the task.
 pub(in crate::sessions) struct TaskQuestion {
     pub(super) task: TaskId,
     pub(super) key: Name,
@@ -55,7 +55,7 @@ pub(in crate::sessions) async fn answer(
     tasks.answer(caller, task, answers).await.map(drop)
 }
 
-/// What a client says that could not do what it was asked.
+/// Answer of a client that refused the question.
 async fn refusal(
     tasks: &Tasks,
     caller: &Caller,

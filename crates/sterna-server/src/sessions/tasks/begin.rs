@@ -15,7 +15,8 @@ use crate::sessions::dispatch::Post;
 use crate::task_mode::TaskMode;
 use crate::tasks::{Opening, tasks_2025_11_25};
 
-/// Whether a call of `tool` becomes a task, and how it asks for that.
+/// Returns the task that a call of `tool` asks for; `None` if it runs without
+/// one.
 ///
 /// # Errors
 ///
@@ -62,7 +63,7 @@ pub(in crate::sessions) async fn begin(
     sent: Option<RequestMeta>,
 ) -> Result<CreateTaskResult, Failure> {
     let wanted = wanted.map_err(|failure| match failure {
-        // Whoever waits for a task cannot read the result of a tool.
+        // A client that asked for a task does not expect the result of a tool.
         Failure::Tool(text) => Failure::Handler(RequestError::invalid_params(text)),
         failure => failure,
     })?;

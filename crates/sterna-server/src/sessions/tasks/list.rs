@@ -13,8 +13,8 @@ use crate::sessions::dispatch::Post;
 use crate::sessions::session::bind;
 use crate::tasks::{store_failed, tasks_2025_11_25};
 
-/// Whether a caller can be told from others. Those who cannot share their
-/// tasks, and a list would give them to each other.
+/// Returns `true` if a caller has a name. Callers without one share their
+/// tasks, and a list would show them to each other.
 pub(in crate::sessions) fn has_name(caller: &Caller) -> bool {
     caller.principal().subject().is_some()
 }
@@ -72,7 +72,7 @@ fn open(core: &Core, caller: &Caller, cursor: &str) -> Option<Cursor> {
     text.parse().ok()
 }
 
-/// What a cursor is for.
+/// Target that a cursor is bound to.
 const TARGET: Target<'static> = Target::new("tasks/list", "cursor");
 
 /// As many tasks as a person looks through at once.

@@ -1,5 +1,5 @@
-//! Tasks as 2025-11-25 has them: the caller asks for one with its call, looks
-//! at it, and waits for what comes of it. The engine is that of every dialect.
+//! Tasks of 2025-11-25: a caller asks for one with its call, polls it, and waits
+//! for its result. The engine is that of every dialect.
 
 mod answer;
 mod begin;
@@ -23,7 +23,7 @@ use crate::core::Core;
 use crate::failure::Failure;
 use crate::tasks::{Tasks, store_failed, tasks_2025_11_25, unknown};
 
-/// Whether the session has tasks: its revision knows them and the server runs
+/// Returns `true` if the revision of the session has tasks and the server runs
 /// some.
 pub(super) fn has_tasks(core: &Core, session: &Session) -> bool {
     session.version == ProtocolVersion::V2025_11_25 && core.runs_tasks()
