@@ -105,8 +105,11 @@ fn span(name: &str, kept: Option<String>) -> Result<Option<Duration>, Failure> {
         return Ok(None);
     };
     let read = duration::parse(&text);
-    read.map(Some)
-        .map_err(|error| Failure::usage(format!("{name} is `{text}`, no span of time: {error}")))
+    read.map(Some).map_err(|error| {
+        Failure::usage(format!(
+            "{name} is `{text}`, which is not a duration: {error}"
+        ))
+    })
 }
 
 /// A number from the environment, or else from the file.
@@ -116,7 +119,7 @@ fn number(name: &str, kept: Option<u32>) -> Result<Option<u32>, Failure> {
     };
     let read = text.parse();
     read.map(Some)
-        .map_err(|_| Failure::usage(format!("{name} is `{text}`, which is no whole number")))
+        .map_err(|_| Failure::usage(format!("{name} is `{text}`, which is not a whole number")))
 }
 
 /// A field that named a secret for every server, and has to name one now.
