@@ -1,9 +1,8 @@
 //! An MCP server whose handlers are straight-line async code.
 //!
-//! A tool that needs something from the user asks for it and waits. The client
-//! is sent away with the question; when it comes back with the answer, to
-//! whichever instance, the handler goes on where it was. In between the server
-//! keeps nothing.
+//! A tool that needs input from the user asks for it and awaits the answer. The
+//! server replies `input_required`. When the client retries with the answer, on
+//! any instance, the handler resumes. In between the server keeps no state.
 //!
 //! ```no_run
 //! use schemars::JsonSchema;
@@ -31,14 +30,14 @@
 //! }
 //! ```
 //!
-//! - [`Server`] is put together from tools, prompts and resources; [`Cx`] is
-//!   what a handler asks with; [`Tool::low_level`] hands out the wire itself.
-//! - [`Service`] has been checked, and serves or goes into a tower stack.
-//! - [`auth`] says who may call, [`http`] how the server meets the network,
-//!   [`Around`] sees every round.
+//! - [`Server`] collects tools, prompts and resources. [`Cx`] is the context of a
+//!   handler. [`Tool::low_level`] is for handlers that return their questions.
+//! - [`Service`] is a server that was built and checked. It serves HTTP or stdio,
+//!   or goes into a tower stack.
+//! - [`auth`] authenticates callers, [`http`] has the settings of the HTTP server,
+//!   [`Around`] is a hook around every round.
 //!
-//! Addresses, keys, limits, health and what operators see are described in
-//! `docs/serving.md`.
+//! `docs/serving.md` describes addresses, keys, limits, health, logs and metrics.
 
 // Lower modules first: each may use those above it in this list.
 mod wording;

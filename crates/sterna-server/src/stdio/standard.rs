@@ -1,9 +1,9 @@
 //! Standard input and output, on threads of their own.
 //!
-//! A read of standard input ends with the next byte and not before, and a
-//! runtime waits for its own threads: one of tokio's would keep a process that
-//! was told to leave until its client says something more. Nobody waits for
-//! these.
+//! A read of standard input ends only with the next byte, and a runtime waits for
+//! its own threads: with tokio's standard input, a process that was told to stop
+//! would wait for its client to send something. The process does not wait for
+//! these threads.
 
 use std::io::{self, Read, Write};
 use std::pin::Pin;

@@ -44,8 +44,8 @@ impl Tasks {
         Ok(cancelled)
     }
 
-    /// Hears when this instance has changed any task. Others change them too,
-    /// so that whoever waits looks now and then as well.
+    /// Returns a receiver that is notified when this instance changes any task.
+    /// Other instances change tasks too, so a waiting request also polls.
     pub(crate) fn changes(&self) -> Receiver<u64> {
         self.queue.changes()
     }
