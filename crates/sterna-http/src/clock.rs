@@ -39,7 +39,7 @@ impl Clock {
     /// Returns the time.
     #[must_use]
     pub fn now(&self) -> SystemTime {
-        self.0.as_ref().map_or_else(wall, |read| read())
+        self.0.as_ref().map_or_else(system, |read| read())
     }
 }
 
@@ -59,43 +59,10 @@ pub fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
-/// The moment as the world counts it, for times that come in tokens.
-pub fn wall() -> SystemTime {
+fn system() -> SystemTime {
     #[expect(
         clippy::disallowed_methods,
         reason = "the only place that reads the clock"
     )]
-    let real = SystemTime::now;
-    CLOCK.try_with(|clock| clock()).unwrap_or_else(|_| real())
-}
-
-/// Runs `future` with `wall` as its wall clock, for tests that turn clocks: the
-/// server dates the tokens it seals and opens by it.
-///
-/// The clock applies to everything that is polled as part of `future` and to the
-/// workers of tasks, but to no other task that is spawned.
-///
-/// # Cancel safety
-///
-/// That of `future`.
-pub async fn with_clock<F: Future>(
-    wall: impl Fn() -> SystemTime + Send + Sync + 'static,
-    future: F,
-) -> F::Output {
-    CLOCK.scope(Arc::new(wall), future).await
-}
-
-/// Hands the wall clock of this task on to one that it spawns.
-pub fn inherit_clock<F: Future>(future: F) -> impl Future<Output = F::Output> {
-    let clock = CLOCK.try_with(Arc::clone).ok();
-    async move {
-        match clock {
-            Some(clock) => CLOCK.scope(clock, future).await,
-            None => future.await,
-        }
-    }
-}
-
-tokio::task_local! {
-    static CLOCK: Arc<dyn Fn() -> SystemTime + Send + Sync>;
+    SystemTime::now()
 }

@@ -9,9 +9,10 @@ use bytes::Bytes;
 use sterna_flow::{Engine, Limits};
 use sterna_http::Shutdown;
 use sterna_http::auth::Gate;
+use sterna_http::clock::Clock;
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::meta::ResultMeta;
-use sterna_seal::{Budget, Lifetimes, Realm, SharedKeyring};
+use sterna_seal::{Budget, Lifetimes, Realm, SharedKeyring, UnixMillis};
 
 use crate::around::Hooks;
 use crate::environment::Environment;
@@ -40,6 +41,8 @@ pub(crate) struct Core {
     pub(crate) serves_sessions: bool,
     pub(crate) session_table: Arc<SessionTable>,
     pub(crate) keys: Arc<SharedKeyring>,
+    /// Dates everything that is sealed, opened or begun.
+    pub(crate) clock: Clock,
     pub(crate) realm: Realm,
     pub(crate) lifetimes: Lifetimes,
     /// Time for which the id of a session is good.
@@ -68,6 +71,11 @@ pub(crate) struct Core {
 }
 
 impl Core {
+    /// Returns the time, for tokens and flows.
+    pub(crate) fn now(&self) -> UnixMillis {
+        self.clock.now().into()
+    }
+
     /// `_meta` of a result (BASE-S15).
     pub(crate) fn result_meta(&self) -> ResultMeta {
         ResultMeta::of(self.info.clone())

@@ -4,9 +4,6 @@ use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use sterna_http::clock;
-use sterna_seal::UnixMillis;
-
 use crate::changes::Changes;
 
 /// Parts of a server that its handlers reach, the same for all requests.
@@ -35,9 +32,4 @@ impl States {
         let missing = wanted.iter().find(|(id, _)| !self.0.contains_key(id));
         missing.map(|(_, name)| *name)
     }
-}
-
-/// Returns the time, for tokens and flows.
-pub(crate) fn now() -> UnixMillis {
-    clock::wall().into()
 }

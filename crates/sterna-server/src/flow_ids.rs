@@ -3,16 +3,16 @@
 use std::hash::Hash;
 use std::sync::Arc;
 
-use sterna_seal::{Entropy, EntropyError, FlowId, OsEntropy, ThreadEntropy, mint_flow_id_for};
-
-use crate::environment::now;
+use sterna_seal::{
+    Entropy, EntropyError, FlowId, OsEntropy, ThreadEntropy, UnixMillis, mint_flow_id_for,
+};
 
 /// The id of a flow that begins with `request`, which tells it from those of
 /// other callers.
-pub(crate) fn mint(request: &impl Hash) -> Result<FlowId, EntropyError> {
+pub(crate) fn mint(request: &impl Hash, now: UnixMillis) -> Result<FlowId, EntropyError> {
     match OTHER.try_with(|mint| mint()) {
         Ok(id) => Ok(FlowId::from_bytes(id)),
-        Err(_) => mint_flow_id_for(request, now(), &mut ThreadEntropy),
+        Err(_) => mint_flow_id_for(request, now, &mut ThreadEntropy),
     }
 }
 

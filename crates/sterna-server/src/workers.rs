@@ -9,7 +9,7 @@ use sterna_flow::{
     BackendError, BuildMatch, Diagnostic, Error, ExecutionMode, OpenQuestion,
     Outcome as FlowOutcome, Run, UnixMillis,
 };
-use sterna_http::{Admission, Shutdown, clock};
+use sterna_http::{Admission, Shutdown};
 use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
 use sterna_protocol::tool::CallToolResult;
 use sterna_protocol::version::ProtocolVersion;
@@ -26,7 +26,6 @@ use crate::call::{Headers, Request, RequestInner, TaskPromotion};
 use crate::core::Core;
 use crate::current::CurrentCore;
 use crate::cx::{Cx, Posed};
-use crate::environment::now;
 use crate::failure::Failure;
 use crate::handler::Way;
 use crate::reply::finish_tool;
@@ -69,7 +68,7 @@ impl TaskHost for Host {
     type Catalog = ToolCatalog;
 
     fn now(&self) -> UnixMillis {
-        now()
+        self.tasks.now()
     }
 
     fn catalog(&self) -> Arc<ToolCatalog> {
@@ -114,7 +113,7 @@ impl TaskCatalog for ToolCatalog {
         attempt: u32,
         work: BoxFuture<'static, ()>,
     ) -> BoxFuture<'static, ()> {
-        Box::pin(clock::inherit_clock(async move {
+        Box::pin(async move {
             let span = tracing::info_span!(
                 target: "sterna::tasks",
                 "mcp.task",
@@ -126,7 +125,7 @@ impl TaskCatalog for ToolCatalog {
                 sterna.outcome = field::Empty,
             );
             work.instrument(span).await;
-        }))
+        })
     }
 
     fn start(

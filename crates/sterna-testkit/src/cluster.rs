@@ -12,7 +12,7 @@ use http::Request;
 use http_body_util::Full;
 use sterna_seal::{Entropy, EntropyError, Keyring, SharedKeyring};
 use sterna_server::auth::{AuthOutcome, Authenticator, Caller, Gate};
-use sterna_server::http::{HttpServer, with_clock};
+use sterna_server::http::{Clock as ServerClock, HttpServer};
 use sterna_server::{Mcp, Server, Service, by_flow_ids};
 use tower_service::Service as _;
 use tracing::Dispatch;
@@ -102,7 +102,9 @@ impl<'a> Cluster<'a> {
         } else if !server.has_gate() {
             server = server.anonymous();
         }
+        let clock = self.clock.clone();
         let server = server
+            .clock(ServerClock::new(move || clock.wall()))
             .shared_keys(Arc::clone(keys))
             .store(Arc::clone(&self.store) as _)
             // Rounds are played again on purpose, with and without answers.
@@ -154,19 +156,19 @@ impl<'a> Cluster<'a> {
         self.flows.store(number, Ordering::Relaxed);
     }
 
-    /// Runs `future` by the clock of the run and with its flow ids and its log.
+    /// Runs `future` with the flow ids and the log of the run.
     pub(crate) fn on_stage<'f, F>(&self, future: F) -> ClockedFuture<'f, F::Output>
     where
         F: Future + Send + 'f,
     {
-        let (clock, flows) = (self.clock.clone(), Arc::clone(&self.flows));
+        let flows = Arc::clone(&self.flows);
         let mint = move || {
             let number = flows.fetch_add(1, Ordering::Relaxed) + 1;
             let mut id = [0; 16];
             Counted::new(number.into()).draw(&mut id);
             id
         };
-        let future = by_flow_ids(mint, with_clock(move || clock.wall(), future));
+        let future = by_flow_ids(mint, future);
         Box::pin(future.with_subscriber(self.log.clone()))
     }
 

@@ -1,6 +1,5 @@
 //! One instance of the fleet: the real server on the simulated network.
 
-use std::convert::Infallible;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +10,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use sterna_seal::SharedKeyring;
 use sterna_server::auth::{Gate, StaticTokens};
-use sterna_server::http::{HttpConfig, HttpServer, with_clock};
+use sterna_server::http::{Clock, HttpConfig, HttpServer};
 use sterna_server::{Mcp, Server, ServerConfig};
 use sterna_store::Store;
 use tokio::task::JoinSet;
@@ -58,7 +57,7 @@ impl Instance {
                 Some(_) = connections.join_next() => {}
                 accepted = listener.accept() => {
                     let (stream, _) = accepted?;
-                    connections.spawn(connection(stream, http.clone(), self.clock.clone()));
+                    connections.spawn(connection(stream, http.clone()));
                 }
             }
         }
@@ -67,6 +66,8 @@ impl Instance {
     fn build(&self, desk: Arc<Desk>) -> Result<HttpServer<Mcp>, Box<dyn std::error::Error>> {
         let mut http = HttpConfig::default();
         http.metrics = true;
+        let clock = self.clock.clone();
+        http.clock = Clock::new(move || clock.now());
         let mut config = ServerConfig::default();
         config.audience = Some("fleet".to_owned());
         // A flow that meets both builds in turn is asked more often than it should be.
@@ -102,16 +103,10 @@ impl Instance {
     }
 }
 
-async fn connection(stream: TcpStream, http: HttpServer<Mcp>, clock: WallClock) {
+async fn connection(stream: TcpStream, http: HttpServer<Mcp>) {
     let service = service_fn(move |request| {
-        let (mut http, clock) = (http.clone(), clock.clone());
-        async move {
-            let answering = http.call(request);
-            Ok::<_, Infallible>(match with_clock(move || clock.now(), answering).await {
-                Ok(response) => response,
-                Err(never) => match never {},
-            })
-        }
+        let mut http = http.clone();
+        async move { http.call(request).await }
     });
     let mut http = http1::Builder::new();
     let serving = http

@@ -6,7 +6,7 @@ use std::fmt;
 use http::{HeaderMap, Response};
 use sterna_protocol::http::decode_value;
 
-pub use sterna_http::clock::with_clock;
+pub use sterna_http::clock::Clock;
 pub use sterna_http::{
     Aborted, Accepts, Admission, Check, Checking, ConfigError, Counter, DrainReport, Endpoint,
     Events, Gauge, Health, Histogram, HttpConfig, HttpServer, Inbound, Inbox, Limits, Operation,

@@ -23,7 +23,6 @@ use sterna_seal::{
 
 pub(crate) use cached::{CachedReplies, Profile};
 
-use crate::environment::now;
 use crate::failure::Failure;
 use crate::offer::{Offers, ToolEntry};
 use crate::task_mode::TaskMode;
@@ -266,13 +265,14 @@ impl List {
         &self,
         keys: &SharedKeyring,
         realm: &Realm,
+        now: UnixMillis,
         method: &'static str,
         cursor: Option<&str>,
     ) -> Result<(&Bytes, Option<Arc<str>>), Failure> {
         let at = match cursor {
             None => 0,
             Some(cursor) => self
-                .open(keys, realm, method, cursor)
+                .open(keys, realm, now, method, cursor)
                 .ok_or_else(|| Failure::params(UNKNOWN_CURSOR))?,
         };
         let page = self
@@ -282,7 +282,7 @@ impl List {
         if at + 1 == self.pages.len() {
             return Ok((&page.text, None));
         }
-        let (keys, now) = (keys.current(), now());
+        let keys = keys.current();
         let mut next = page.next.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(cursor) = next.as_ref().filter(|cursor| cursor.serves(&keys, now)) {
             return Ok((&page.text, Some(Arc::clone(&cursor.token))));
@@ -320,11 +320,12 @@ impl List {
         &self,
         keys: &SharedKeyring,
         realm: &Realm,
+        now: UnixMillis,
         method: &'static str,
         cursor: &str,
     ) -> Option<usize> {
         let binding = binding(realm, method).ok()?;
-        let claims = keys.current().open(cursor, &binding, now()).ok()?;
+        let claims = keys.current().open(cursor, &binding, now).ok()?;
         let page = claims.content.inline()?.strip_prefix(&self.mark)?;
         usize::try_from(u32::from_be_bytes(page.try_into().ok()?)).ok()
     }

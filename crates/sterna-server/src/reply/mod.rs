@@ -84,7 +84,13 @@ pub(crate) fn page(
     } else {
         list
     };
-    let (page, next) = list.page(&core.keys, &core.realm, method, cursor.as_deref())?;
+    let (page, next) = list.page(
+        &core.keys,
+        &core.realm,
+        core.now(),
+        method,
+        cursor.as_deref(),
+    )?;
     Ok(match next {
         None => Answer::cached(id, &[page, b"}"]),
         // A token has no character that JSON would escape.

@@ -17,7 +17,6 @@ use sterna_seal::{OpenError, Part};
 
 use super::gate::Lacking;
 use super::low_level::only;
-use super::now;
 use super::state::{self, refused, take_up};
 use super::{Played, Round, asking, charge};
 use crate::cx::{Cx, Envelope};
@@ -35,7 +34,7 @@ pub(super) async fn play<T: Send + 'static>(
     let answers = client_answers(&responses, &journal)?;
     let mut driver = start(&round, &flow_round, &before, journal, handler)?;
     if !answers.is_empty() {
-        hand_in(&mut driver, answers);
+        hand_in(&mut driver, answers, round.core.now());
     }
     let mut delivery = RoundTripDelivery {
         round: &round,
@@ -139,9 +138,7 @@ fn client_answers(
 }
 
 /// Hands in the answers of a request.
-fn hand_in<T>(driver: &mut Running<T, Failure>, answers: Vec<(String, Bytes)>) {
-    // They came in one request, so at one moment.
-    let at = now();
+fn hand_in<T>(driver: &mut Running<T, Failure>, answers: Vec<(String, Bytes)>, at: UnixMillis) {
     for (key, answer) in answers {
         // One that does not count (it came too late, it was given before) is ignored, as the
         // spec wants it.
@@ -261,7 +258,7 @@ impl Delivery for RoundTripDelivery<'_> {
     const SENDS_WHILE_RUNNING: bool = false;
 
     fn now(&self) -> UnixMillis {
-        now()
+        self.round.core.now()
     }
 
     fn may_continue(&self) -> bool {

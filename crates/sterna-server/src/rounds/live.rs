@@ -18,7 +18,7 @@ use super::flow::stopped;
 use super::gate::Lacking;
 use super::low_level::Returned;
 use super::state::take_up;
-use super::{Round, charge, now};
+use super::{Round, charge};
 use crate::call::{Answers, Call};
 use crate::cx::Envelope;
 use crate::failure::Failure;
@@ -135,7 +135,7 @@ impl<P: ClientPrompter> Delivery for SessionDelivery<'_, P> {
     const SENDS_WHILE_RUNNING: bool = true;
 
     fn now(&self) -> UnixMillis {
-        now()
+        self.round.core.now()
     }
 
     fn misuse(&self) -> Option<Failure> {
@@ -163,7 +163,7 @@ impl<P: ClientPrompter> Delivery for SessionDelivery<'_, P> {
         for (key, answer) in answers {
             self.open.remove(&key);
             let answer = Bytes::copy_from_slice(answer.as_str().as_bytes());
-            flow.answer(&key, answer, now());
+            flow.answer(&key, answer, self.round.core.now());
         }
         Ok(Next::Poll)
     }

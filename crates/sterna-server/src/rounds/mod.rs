@@ -30,7 +30,6 @@ pub(crate) use wanted::Wanted;
 use crate::around::{RoundEnd, Watched};
 use crate::call::{Request, Written};
 use crate::core::Core;
-pub(crate) use crate::environment::now;
 use crate::failure::Failure;
 use crate::handler::Way;
 use crate::tasks::CreatedTask;

@@ -7,7 +7,7 @@ use sterna_seal::{
     Binding, LoadError, OpenError, Part, SealError, Sealed, Spill, Target as SealTarget,
 };
 
-use super::{Round, Target, now};
+use super::{Round, Target};
 use crate::around::{RoundEnd, may_go_on};
 use crate::call::{FlowPosition, Request};
 use crate::core::Core;
@@ -39,13 +39,13 @@ async fn open(round: &Round) -> Result<FlowRound, Failure> {
             name, arguments, ..
         } = &round.target;
         let about = (&round.core.realm, subject, name, arguments);
-        let flow = flow_ids::mint(&about);
+        let flow = flow_ids::mint(&about, round.core.now());
         let flow = flow.map_err(|error| broken("no flow can be begun", &error))?;
         return Ok(FlowRound::first(flow));
     };
     let binding = bind(round)?;
     let keys = round.core.keys.current();
-    let opened = FlowRound::open(&keys, state.as_str(), binding, now());
+    let opened = FlowRound::open(&keys, state.as_str(), binding, round.core.now());
     drop(keys);
     match opened.map_err(|reason| refused(&round.core, reason))? {
         OpenedState::Inline(flow_round) => Ok(flow_round),
@@ -120,7 +120,7 @@ pub(super) fn seal<'r>(
     };
     let spill = core.tasks.as_deref().map(|tasks| tasks as &dyn Spill);
     let keys = core.keys.current();
-    let sealing = flow_round.seal(&keys, &request, || bind(round), now(), spill)?;
+    let sealing = flow_round.seal(&keys, &request, || bind(round), core.now(), spill)?;
     let is_first = flow_round.is_first();
     Ok(async move {
         let bytes = sealing.payload_bytes();

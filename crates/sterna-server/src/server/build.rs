@@ -20,7 +20,6 @@ use crate::changes::Changes;
 use crate::core::{Core, MistakesShown};
 use crate::current::{CurrentCore, ReplaceableCore};
 use crate::environment::Environment;
-use crate::environment::now;
 use crate::lists::Profile;
 use crate::offer::{Extension, Extensions, Offers};
 use crate::reply::signature;
@@ -82,13 +81,15 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     let has_keys = keys.is_some();
     let keys = match keys {
         Some(KeySource::Shared(keys)) => keys,
-        Some(KeySource::File(path)) => match SharedKeyring::from_file(&path, now()) {
-            Ok(keys) => Arc::new(keys),
-            Err(error) => {
-                problems.push(unusable_key_file(&path, &error));
-                return Err(BuildError::new(problems));
+        Some(KeySource::File(path)) => {
+            match SharedKeyring::from_file(&path, http.clock.now().into()) {
+                Ok(keys) => Arc::new(keys),
+                Err(error) => {
+                    problems.push(unusable_key_file(&path, &error));
+                    return Err(BuildError::new(problems));
+                }
             }
-        },
+        }
         None => match Keyring::generate(&mut ThreadEntropy) {
             Ok(ring) => Arc::new(SharedKeyring::new(ring)),
             Err(error) => return Err(BuildError::new(vec![error.to_string()])),
@@ -121,7 +122,13 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     let mut probes = probes;
     let realm = [audience, config.tenant.as_deref().unwrap_or_default()].join("\n");
     let tasks = store.map(|store| {
-        let tasks = Arc::new(Tasks::new(store, config.tasks, realm.into_bytes(), made_by));
+        let tasks = Arc::new(Tasks::new(
+            store,
+            config.tasks,
+            realm.into_bytes(),
+            made_by,
+            http.clock.clone(),
+        ));
         probes = std::mem::take(&mut probes).checking(StoreReady(Arc::clone(&tasks)));
         tasks
     });
@@ -145,6 +152,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         serves_sessions: http.get_and_delete,
         session_table: Arc::new(SessionTable::new()),
         keys,
+        clock: http.clock.clone(),
         lifetimes: config.lifetimes,
         reload_keys: config.reload_keys,
         budget: config.budget,
@@ -168,7 +176,10 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         extensions: Arc::new(extensions),
         info,
     };
-    let probes = probes.checking(KeysReady(Arc::clone(&core.keys)));
+    let probes = probes.checking(KeysReady {
+        keys: Arc::clone(&core.keys),
+        clock: core.clock.clone(),
+    });
     let gate = core.gate.clone();
     let core = Arc::new(core);
     let current = if changing {

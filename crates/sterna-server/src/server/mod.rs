@@ -24,6 +24,7 @@ pub use edit::Edit;
 pub use error::{BuildError, StartError};
 pub use service::Service;
 use sterna_http::auth::{Caller, Gate};
+use sterna_http::clock::Clock;
 use sterna_http::{HttpConfig, Probes};
 
 use crate::around::Around;
@@ -377,6 +378,13 @@ impl Server {
     /// Has `hook` see every round, after those that were given before.
     pub fn around(mut self, hook: impl Around) -> Self {
         self.hooks.push(Box::new(hook));
+        self
+    }
+
+    /// Dates states, sessions and cursors by `clock` instead of the clock of the
+    /// system, for tests that move time.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.http.clock = clock;
         self
     }
 

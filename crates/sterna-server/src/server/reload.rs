@@ -5,16 +5,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sterna_http::clock::Clock;
 use sterna_http::{BlockingReadError, BlockingReads, Check, Checking, Health};
 use sterna_seal::{KeyId, ReloadError, Reloaded, SharedKeyring};
-
-use crate::environment::now;
 
 /// Reads the file of `keys` again every `pause`, for as long as it is polled.
 ///
 /// A file that cannot be used leaves the ring as it is: the log says so, and the
 /// server keeps the keys it has.
-pub(super) async fn follow(keys: Arc<SharedKeyring>, pause: Duration) -> Infallible {
+pub(super) async fn follow(keys: Arc<SharedKeyring>, clock: Clock, pause: Duration) -> Infallible {
     if pause.is_zero() {
         return std::future::pending().await;
     }
@@ -23,11 +22,11 @@ pub(super) async fn follow(keys: Arc<SharedKeyring>, pause: Duration) -> Infalli
     let mut exposed = true;
     loop {
         tokio::time::sleep(pause).await;
-        let reading = Arc::clone(&keys);
+        let (reading, now) = (Arc::clone(&keys), clock.now());
         // The file may be on a disk that is slow, or gone, or be a pipe without a writer.
         let reading = reader.run("sterna-keys", move || {
             let exposed = reading.path().is_some_and(is_exposed);
-            (reading.reload(now()), exposed)
+            (reading.reload(now.into()), exposed)
         });
         match reading.await {
             Ok((reloaded, is_exposed)) => {
@@ -106,7 +105,10 @@ fn spell(ids: &[KeyId]) -> String {
 
 /// Readiness check of the key ring: there is a key to seal with. It lists the ids
 /// of the keys, so that an operator sees a replica with other keys.
-pub(super) struct KeysReady(pub(super) Arc<SharedKeyring>);
+pub(super) struct KeysReady {
+    pub(super) keys: Arc<SharedKeyring>,
+    pub(super) clock: Clock,
+}
 
 impl Check for KeysReady {
     fn name(&self) -> &'static str {
@@ -114,8 +116,8 @@ impl Check for KeysReady {
     }
 
     fn check(&self) -> Checking {
-        let ring = self.0.current();
-        let health = match ring.minting_key(now()) {
+        let ring = self.keys.current();
+        let health = match ring.minting_key(self.clock.now().into()) {
             Some(_) => Health::passing(),
             None => Health::failing(),
         };

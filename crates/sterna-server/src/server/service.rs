@@ -104,7 +104,7 @@ impl Service {
         }
         let shutdown = self.shutdown().clone();
         let core = self.current.core();
-        let following = follow(Arc::clone(&core.keys), core.reload_keys);
+        let following = follow(Arc::clone(&core.keys), core.clock.clone(), core.reload_keys);
         let working = workers::work(self.current, shutdown.clone());
         let serving = async {
             let served = tokio::select! {

@@ -19,7 +19,6 @@ use sterna_store::{Backoff, BlobId, Error, ErrorKind, Wakeup, Wakeups};
 
 use super::session::{Session, bind};
 use crate::core::Core;
-use crate::environment::now;
 use crate::session_table::ClientAnswer;
 use crate::session_table::Key;
 use crate::tasks::{Tasks, store_failed};
@@ -43,12 +42,12 @@ impl AnswerRelay {
             self.admission.caller(),
             &Target::new("answer", short),
         )?;
-        let flow = Flow::begin(FlowId::from_bytes([0; 16]), now());
+        let flow = Flow::begin(FlowId::from_bytes([0; 16]), self.core.now());
         let left = self.ends.saturating_duration_since(clock::now());
         let draft =
             SealRequest::new(flow, &self.session).with_lifetimes(Lifetimes::new(left, left));
         let ring = self.core.keys.current();
-        let sealed = ring.seal(&draft, &binding, now(), &mut ThreadEntropy);
+        let sealed = ring.seal(&draft, &binding, self.core.now(), &mut ThreadEntropy);
         let sealed = sealed.inspect_err(|error| {
             tracing::error!(target: "sterna::sessions", %error, "MR0300: a question cannot be sealed");
         });
@@ -103,9 +102,9 @@ fn read_address<'a>(
     let (number, _) = id.match_indices('.').nth(1)?;
     let (short, token) = (&id[..number], &id[number + 1..]);
     let binding = bind(core, caller, &Target::new("answer", short))?;
-    let claims = core.keys.current().open(token, &binding, now()).ok()?;
+    let claims = core.keys.current().open(token, &binding, core.now()).ok()?;
     (claims.content.inline()? == session.key).then_some(())?;
-    Some((short, claims.expires_at - now()))
+    Some((short, claims.expires_at - core.now()))
 }
 
 /// Id of the blob for the answer to a question; callers do not share it.

@@ -14,7 +14,6 @@ use sterna_store::{BlobId, Error};
 
 use super::session::Session;
 use crate::core::Core;
-use crate::environment::now;
 use crate::session_table::Key;
 use crate::tasks::{Tasks, store_failed};
 
@@ -33,7 +32,7 @@ pub(super) async fn record(core: &Core, session: &Session) -> Result<(), NotReco
     if !core.session_table.ends().may_record(clock::now()) {
         return Err(NotRecorded::TooMany);
     }
-    let left = (session.expires_at - now()) + SKEW;
+    let left = (session.expires_at - core.now()) + SKEW;
     let value = Bytes::from_static(ENDED);
     let posted = tasks
         .store

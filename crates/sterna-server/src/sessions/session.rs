@@ -13,7 +13,6 @@ use sterna_seal::{
 
 use super::v1::{self, Agreed};
 use crate::core::Core;
-use crate::environment::now;
 use crate::session_table::Key;
 
 /// Session of a client: its name, and what `initialize` agreed on.
@@ -33,7 +32,7 @@ impl Session {
     pub(super) fn mint(core: &Core, caller: &Caller, agreed: Agreed) -> Option<(Self, String)> {
         let lifetime = core.session_lifetime;
         let binding = bind(core, caller, &TARGET)?;
-        let begun = now();
+        let begun = core.now();
         let seal = || {
             let id = mint_flow_id(&binding, begun, &mut ThreadEntropy)?;
             let payload = v1::write(&agreed);
@@ -54,7 +53,7 @@ impl Session {
     /// another caller's. The reason goes to the log.
     pub(super) fn open(core: &Core, caller: &Caller, id: &str) -> Option<Self> {
         let binding = bind(core, caller, &TARGET)?;
-        let claims = match core.keys.current().open(id, &binding, now()) {
+        let claims = match core.keys.current().open(id, &binding, core.now()) {
             Ok(claims) => claims,
             Err(reason) => {
                 let reason = reason.label();

@@ -18,7 +18,7 @@ use ring::digest::{Context, SHA256};
 use sterna_flow::Engine;
 use sterna_runner::effects::with_store;
 use sterna_runner::tasks::TaskQueue;
-use sterna_seal::EntropyError;
+use sterna_seal::{EntropyError, UnixMillis};
 use sterna_store::{Owner, Store};
 
 pub use sterna_runner::tasks::TaskConfig;
@@ -27,6 +27,7 @@ pub(crate) use access::unknown;
 pub(crate) use create::{CreatedTask, Opening};
 pub(crate) use show::questions;
 use sterna_http::auth::Caller;
+use sterna_http::clock::Clock;
 pub(crate) use store::{StoreReady, store_failed};
 pub(crate) use v1::Stored;
 pub(crate) use watch::Watch;
@@ -44,6 +45,7 @@ pub(crate) struct Tasks {
     realm: Vec<u8>,
     /// Build that new tasks are created by.
     build: Build,
+    clock: Clock,
 }
 
 /// Build of a server, and the version of its handlers' state.
@@ -59,6 +61,7 @@ impl Tasks {
         config: TaskConfig,
         realm: Vec<u8>,
         build: Build,
+        clock: Clock,
     ) -> Self {
         let queue = TaskQueue::new(Arc::clone(&store), config.clone());
         Self {
@@ -67,7 +70,13 @@ impl Tasks {
             queue: Arc::new(queue),
             realm,
             build,
+            clock,
         }
+    }
+
+    /// Returns the time, for flows.
+    pub(crate) fn now(&self) -> UnixMillis {
+        self.clock.now().into()
     }
 
     /// Returns the engine for one run of a flow that may live for `lifetime`, or

@@ -8,14 +8,13 @@ use sterna_seal::{BlobError, BlobFuture, BlobId, Spill, UnixMillis};
 use sterna_store::Error;
 
 use super::Tasks;
-use crate::environment::now;
 use crate::failure::Failure;
 
 /// A state is encrypted, and its key is in the token: the store learns nothing
 /// of it.
 impl Spill for Tasks {
     fn put(&self, id: BlobId, blob: Vec<u8>, expires_at: UnixMillis) -> BlobFuture<'_, ()> {
-        let ttl = expires_at - now();
+        let ttl = expires_at - self.now();
         Box::pin(async move {
             let put = self.store.put_blob(id, blob.into(), ttl).await;
             put.map_err(BlobError::new)

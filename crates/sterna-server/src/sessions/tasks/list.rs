@@ -6,7 +6,6 @@ use sterna_seal::{Flow, FlowId, SealRequest, Target, ThreadEntropy};
 use sterna_store::{Cursor, Page};
 
 use crate::core::Core;
-use crate::environment::now;
 use crate::failure::Failure;
 use crate::lists::UNKNOWN_CURSOR;
 use crate::sessions::dispatch::Post;
@@ -52,11 +51,11 @@ pub(in crate::sessions) async fn list(
 
 fn seal(core: &Core, caller: &Caller, cursor: &Cursor) -> Option<String> {
     let payload = cursor.to_string();
-    let flow = Flow::begin(FlowId::from_bytes([0; 16]), now());
+    let flow = Flow::begin(FlowId::from_bytes([0; 16]), core.now());
     let draft = SealRequest::new(flow, payload.as_bytes());
     let binding = bind(core, caller, &TARGET)?;
     let ring = core.keys.current();
-    let sealed = ring.seal(&draft, &binding, now(), &mut ThreadEntropy);
+    let sealed = ring.seal(&draft, &binding, core.now(), &mut ThreadEntropy);
     sealed
         .inspect_err(|error| {
             tracing::error!(target: "sterna::sessions", %error, "a cursor cannot be sealed");
@@ -67,7 +66,11 @@ fn seal(core: &Core, caller: &Caller, cursor: &Cursor) -> Option<String> {
 
 fn open(core: &Core, caller: &Caller, cursor: &str) -> Option<Cursor> {
     let binding = bind(core, caller, &TARGET)?;
-    let claims = core.keys.current().open(cursor, &binding, now()).ok()?;
+    let claims = core
+        .keys
+        .current()
+        .open(cursor, &binding, core.now())
+        .ok()?;
     let text = std::str::from_utf8(claims.content.inline()?).ok()?;
     text.parse().ok()
 }

@@ -9,7 +9,7 @@ use postgres_here::Postgres;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sterna_http::clock::with_clock;
+use sterna_http::clock::Clock;
 use sterna_server::{Cx, Server, ServerConfig, TaskMode, Tool, ToolError};
 use sterna_store::contract::{Fault, Faulty};
 use sterna_store::{MemoryLimits, MemoryStore, Store, UnixMillis};
@@ -276,18 +276,19 @@ async fn an_answer_comes_before_a_deadline_that_passes_while_the_store_is_slow()
         let clock = move || UnixMillis::new(1_785_231_000_000) + begun.elapsed();
         let store = MemoryStore::with_clock(MemoryLimits::default(), clock);
         let store = Arc::new(Faulty::new(Arc::new(store), Fault::StallsCommits));
+        let wall =
+            move || SystemTime::UNIX_EPOCH + Duration::from_secs(1_785_231_000) + begun.elapsed();
         let service = Server::new("patient", "1")
             .offer(Tool::new("patient", "", patient).task(TaskMode::Always))
+            .clock(Clock::new(wall))
             .store(store)
             .keys(keys())
             .anonymous()
             .build()
             .unwrap();
         let working = service.clone();
-        let wall =
-            move || SystemTime::UNIX_EPOCH + Duration::from_secs(1_785_231_000) + begun.elapsed();
         let mut workers = JoinSet::new();
-        workers.spawn(with_clock(wall, async move { working.work().await }));
+        workers.spawn(async move { working.work().await });
         let client = Client::at(service).with_capabilities(capabilities());
         let task = client.begin("patient", json!({"steps": steps})).await;
         let since = Instant::now();
