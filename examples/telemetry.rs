@@ -27,7 +27,7 @@ use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData};
 use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMeterProvider};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider};
 use serde_json::json;
-use sterna_server::{Around, Cx, Refused, RequestError, RoundSeen, Server};
+use sterna_server::{Cx, Middleware, Refused, RequestError, RoundInfo, Server};
 use tracing_opentelemetry::{MetricsLayer, OpenTelemetrySpanExt as _};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -40,8 +40,8 @@ async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
 /// Puts every round into the trace of its flow, which the state brought along.
 struct OneTrace;
 
-impl Around for OneTrace {
-    fn before(&self, round: &RoundSeen<'_>) -> Result<(), RequestError> {
+impl Middleware for OneTrace {
+    fn before(&self, round: &RoundInfo<'_>) -> Result<(), RequestError> {
         let trace = round.request().trace();
         let parent = trace.traceparent().and_then(|parent| parent.get(36..52));
         // A parent that nobody exports, unless the client named its own.
@@ -79,7 +79,7 @@ async fn main() -> anyhow::Result<()> {
 
     let server = Server::new("greeter", env!("CARGO_PKG_VERSION"))
         .tool("greet", "Greets whoever is there", greet)
-        .around(OneTrace)
+        .middleware(OneTrace)
         .keys(keys()?)
         .anonymous();
     let server = server.build()?.into_tower()?;

@@ -14,10 +14,10 @@ use sterna_protocol::implementation::Implementation;
 use sterna_protocol::meta::ResultMeta;
 use sterna_seal::{Budget, Lifetimes, Realm, SharedKeyring, UnixMillis};
 
-use crate::around::Hooks;
 use crate::environment::Environment;
 use crate::failure::{Failure, RequestError};
 use crate::lists::{CachedReplies, Profile};
+use crate::middleware::Middlewares;
 use crate::offer::{Extensions, Offers};
 use crate::session_table::SessionTable;
 use crate::task_mode::TaskMode;
@@ -66,7 +66,7 @@ pub(crate) struct Core {
     pub(crate) mistakes: Arc<MistakesShown>,
     pub(crate) environment: Arc<Environment>,
     pub(crate) gate: Gate,
-    pub(crate) hooks: Hooks,
+    pub(crate) middleware: Middlewares,
     pub(crate) metrics: Arc<McpMetrics>,
 }
 

@@ -35,7 +35,7 @@
 //! - [`Service`] is a server that was built and checked. It serves HTTP or stdio,
 //!   or goes into a tower stack.
 //! - [`auth`] authenticates callers, [`http`] has the settings of the HTTP server,
-//!   [`Around`] is a hook around every round.
+//!   [`Middleware`] runs around every round.
 //!
 //! `docs/serving.md` describes addresses, keys, limits, health, logs and metrics.
 
@@ -54,9 +54,9 @@ mod task_mode;
 
 mod call;
 
-mod around;
 mod cx;
 mod handler;
+mod middleware;
 mod offer;
 
 mod lists;
@@ -83,7 +83,6 @@ pub mod flows;
 pub use sterna_form::NotAForm;
 pub use sterna_http::auth;
 
-pub use around::{Around, RoundEnd, RoundSeen};
 pub use call::{Answers, Call, Request, form_schema};
 pub use changes::Changes;
 pub use cx::{Ask, Cx, Refused, Script};
@@ -93,6 +92,7 @@ pub use handler::{
     State, ToolError,
 };
 pub use http::Mcp;
+pub use middleware::{Middleware, RoundEnd, RoundInfo, RoundResult};
 pub use offer::{Extension, FromUri, Offer, Prompt, Resource, ResourceTemplate, Tool, Typed, Uri};
 pub use rounds::{SealedState, StateContent};
 pub use server::{BuildError, Edit, Server, ServerConfig, Service, ShowMistakes, StartError};

@@ -22,12 +22,13 @@ use sterna_runner::tasks::{
 use sterna_store::{BoxFuture, Claimed, Name, Outcome, TaskId};
 use tracing::{Instrument, Span, field};
 
-use crate::call::{Headers, Request, RequestInner, TaskPromotion};
+use crate::call::{FlowPosition, Headers, Request, RequestInner, TaskPromotion};
 use crate::core::Core;
 use crate::current::CurrentCore;
 use crate::cx::{Cx, Posed};
 use crate::failure::Failure;
 use crate::handler::Way;
+use crate::middleware::{self, RoundEnd, RoundGuard};
 use crate::reply::finish_tool;
 use crate::rounds::gate::Lacking;
 use crate::tasks::{Stored, Tasks};
@@ -192,6 +193,23 @@ impl TaskCatalog for ToolCatalog {
             promotion: TaskPromotion::default(),
             posed: Posed::default(),
         });
+        let round = RoundGuard::begin(&self.core.middleware, &request, METHOD, &stored.tool);
+        round.ends_as(RoundEnd::Shed);
+        let position = FlowPosition {
+            flow: *claimed.flow.as_bytes(),
+            round: 0,
+            trace: None,
+        };
+        request.set_position(position);
+        // A task that has ended runs its compensations; no middleware can keep it from that.
+        if !summary.status.is_final() {
+            let all = &self.core.middleware;
+            let begun = middleware::before(all, &request, METHOD, &stored.tool, position);
+            begun.map_err(|failure| {
+                round.ends_as(RoundEnd::Failed);
+                finished(&failure)
+            })?;
+        }
         let input = stored.arguments;
         let driver = run.drive(|cx| handler(Cx::new(cx, request.clone()), &input));
         let protocol = ToolTask {
@@ -199,6 +217,7 @@ impl TaskCatalog for ToolCatalog {
             tool: stored.tool,
             request,
             lacking: Lacking::default(),
+            round,
         };
         Ok(StartedTask::new(driver, protocol))
     }
@@ -210,7 +229,11 @@ struct ToolTask {
     tool: String,
     request: Request,
     lacking: Lacking,
+    round: RoundGuard,
 }
+
+/// Method of the calls that become tasks.
+const METHOD: &str = "tools/call";
 
 impl TaskProtocol for ToolTask {
     type Output = CallToolResult;
@@ -228,7 +251,14 @@ impl TaskProtocol for ToolTask {
     }
 
     fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Bytes>, Outcome> {
-        let admitted = self.lacking.admit(&self.core, &self.request, question);
+        let target = (METHOD, &*self.tool);
+        let admitted = self
+            .lacking
+            .admit(&self.core, &self.request, target, question);
+        self.round.ends_as(match &admitted {
+            Ok(_) => RoundEnd::Asked,
+            Err(_) => RoundEnd::Failed,
+        });
         Ok(match admitted.map_err(|failure| failed(&failure))? {
             Admit::FallBack(answer) => Admit::FallBack(answer),
             Admit::Lacking => Admit::Lacking,
@@ -245,6 +275,27 @@ impl TaskProtocol for ToolTask {
     }
 
     fn exit(&self, ended: FlowOutcome<CallToolResult, Failure>) -> WorkerExit {
+        let exit = self.exit_of(match ended {
+            FlowOutcome::Finished(result) => outcome_of(self.round.result(Ok(result))),
+            FlowOutcome::Failed(failure) => outcome_of(self.round.result(Err(failure))),
+            ended => ended,
+        });
+        self.round.ends_as(match &exit {
+            WorkerExit::Finished(Outcome::Cancelled) => RoundEnd::Cancelled,
+            WorkerExit::Finished(Outcome::Completed(_)) => RoundEnd::Finished,
+            WorkerExit::Finished(_) => RoundEnd::Failed,
+            _ => RoundEnd::Shed,
+        });
+        exit
+    }
+}
+
+fn outcome_of(result: Result<CallToolResult, Failure>) -> FlowOutcome<CallToolResult, Failure> {
+    result.map_or_else(FlowOutcome::Failed, FlowOutcome::Finished)
+}
+
+impl ToolTask {
+    fn exit_of(&self, ended: FlowOutcome<CallToolResult, Failure>) -> WorkerExit {
         match ended {
             FlowOutcome::Finished(mut result) => {
                 let checked = finish_tool(&self.core, &self.tool, &mut result);
@@ -263,9 +314,7 @@ impl TaskProtocol for ToolTask {
             _ => finished(&Failure::Internal),
         }
     }
-}
 
-impl ToolTask {
     /// Returns the outcome of a task whose tool returned `result`. The era
     /// decides whether a tool that failed has completed its task (TASK-S24).
     fn outcome(&self, result: &CallToolResult) -> Outcome {

@@ -14,6 +14,7 @@ use sterna_protocol::input::InputRequest;
 use sterna_protocol::json::JsonObject;
 use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::sampling::IncludeContext;
+use sterna_protocol::version::ProtocolVersion;
 
 use super::posed::Posed;
 use super::report::Reporter;
@@ -173,6 +174,17 @@ impl Request {
     pub fn header(&self, name: &str) -> Option<&str> {
         let value = self.0.headers.map().get(name).filter(|_| is_shown(name))?;
         value.to_str().ok()
+    }
+
+    /// Returns the id of the session over HTTP that the request belongs to. It is
+    /// a credential.
+    pub(crate) fn session_id(&self) -> Option<&[u8]> {
+        // A request of 2026-07-28 may carry the header, but no session was opened for it.
+        if self.0.meta.protocol_version >= ProtocolVersion::V2026_07_28 {
+            return None;
+        }
+        let id = self.0.headers.map().get(MCP_SESSION_ID)?;
+        Some(id.as_bytes())
     }
 
     /// All headers that [`header`](Self::header) shows, as they came.

@@ -18,6 +18,7 @@ use super::RequestEnd;
 use super::{refuse, sign};
 use crate::core::Core;
 use crate::failure::Failure;
+use crate::middleware::RoundOutput;
 use crate::sink::frame;
 
 /// The answer to one request, written down.
@@ -200,7 +201,7 @@ impl Events for Once {
 }
 
 /// Result of a tool, a prompt or a resource.
-pub(crate) trait CallResult {
+pub(crate) trait CallResult: RoundOutput {
     /// Method that it is the result of.
     const METHOD: &'static str;
 

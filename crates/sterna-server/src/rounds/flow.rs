@@ -237,7 +237,9 @@ impl Gate<OpenQuestion> for RoundTripDelivery<'_> {
 
     fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Box<Envelope>>, Failure> {
         let round = self.round;
-        self.lacking.admit(&round.core, &round.request, question)
+        let target = round.target.parts();
+        self.lacking
+            .admit(&round.core, &round.request, target, question)
     }
 
     fn lacking(&mut self) -> Option<Failure> {

@@ -15,6 +15,7 @@ use crate::call::{Request, missing_capabilities};
 use crate::core::Core;
 use crate::cx::{CANNOT_ASK, Envelope};
 use crate::failure::Failure;
+use crate::middleware;
 
 /// Capabilities that the client of a request would have to declare to be asked
 /// all questions of a batch.
@@ -33,10 +34,13 @@ impl Lacking {
         &mut self,
         core: &Core,
         request: &Request,
+        target: (&'static str, &str),
         question: &OpenQuestion,
     ) -> Result<Admit<Box<Envelope>>, Failure> {
         let envelope = request.posed().take(&question.request);
-        let envelope = envelope.ok_or(Failure::Internal)?;
+        let mut envelope = envelope.ok_or(Failure::Internal)?;
+        let (key, asked) = (question.key.as_str(), &mut envelope.request);
+        middleware::question(&core.middleware, request, target, key, asked)?;
         check(core, &envelope.request)?;
         Ok(
             match missing_capabilities(request.capabilities(), &envelope.request) {

@@ -23,6 +23,7 @@ use crate::call::{Answers, Call};
 use crate::cx::Envelope;
 use crate::failure::Failure;
 use crate::handler::{LowLevel, Straight};
+use crate::middleware;
 
 /// Sends questions to the client of a session.
 ///
@@ -93,7 +94,9 @@ impl<P: ClientPrompter> Gate<OpenQuestion> for SessionDelivery<'_, P> {
 
     fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Box<Envelope>>, Failure> {
         let round = self.round;
-        self.lacking.admit(&round.core, &round.request, question)
+        let target = round.target.parts();
+        self.lacking
+            .admit(&round.core, &round.request, target, question)
     }
 
     fn lacking(&mut self) -> Option<Failure> {
@@ -170,10 +173,12 @@ impl<P: ClientPrompter> Delivery for SessionDelivery<'_, P> {
 }
 
 pub(super) async fn low_level<T: Send + 'static, P: ClientPrompter>(
-    round: Box<Round>,
+    mut round: Box<Round>,
     handler: &LowLevel<T>,
     prompter: &P,
 ) -> Result<T, Failure> {
+    // Middleware sees the round like any other.
+    take_up(&mut round).await?;
     let mut answers = JsonObject::new();
     let mut state: Option<Arc<str>> = None;
     let mut delivery = SessionDelivery::new(&round, prompter);
@@ -192,6 +197,8 @@ pub(super) async fn low_level<T: Send + 'static, P: ClientPrompter>(
             Outcome::InputRequired(required) => required,
             Outcome::Extension(none) => match none {},
         };
+        let (all, target) = (&round.core.middleware, round.target.parts());
+        let required = middleware::questions(all, &round.request, target, required)?;
         ask_all(&mut delivery, required.requests().iter())?;
         answers = delivery.answers().await?;
         state = required.state().map(|state| Arc::from(state.as_str()));

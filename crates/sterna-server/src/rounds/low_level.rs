@@ -15,6 +15,7 @@ use super::{Played, Round, asking, charge};
 use crate::call::{Answers, Call};
 use crate::failure::Failure;
 use crate::handler::LowLevel;
+use crate::middleware;
 use crate::wording;
 
 pub(super) async fn play<T: Send + 'static>(
@@ -34,6 +35,8 @@ pub(super) async fn play<T: Send + 'static>(
     let start = || handler(call, Answers::new(answers));
     match run_low_level(&*round, start).await? {
         Outcome::InputRequired(required) => {
+            let (all, target) = (&round.core.middleware, round.target.parts());
+            let required = middleware::questions(all, &round.request, target, required)?;
             let mut gate = RoundTripGate {
                 round: &round,
                 lacking: Lacking::default(),

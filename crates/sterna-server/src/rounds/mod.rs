@@ -27,11 +27,11 @@ use sterna_http::{Shutdown, clock};
 pub use sterna_runner::state::{SealedState, StateContent};
 pub(crate) use wanted::Wanted;
 
-use crate::around::{RoundEnd, Watched};
 use crate::call::{Request, Written};
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::handler::Way;
+use crate::middleware::{RoundEnd, RoundGuard, RoundOutput};
 use crate::tasks::CreatedTask;
 
 /// One round of a request.
@@ -65,6 +65,11 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// Returns the method and the name.
+    pub(crate) fn parts(&self) -> (&'static str, &str) {
+        (self.method, &self.name)
+    }
+
     /// Returns the form in which the arguments came.
     fn written(&self) -> Written {
         match self.method {
@@ -75,16 +80,16 @@ impl Target {
 }
 
 impl Round {
-    /// Shows the round to the hooks of the server, until its end.
-    fn watch(&self) -> Watched {
-        let Target { method, name, .. } = &self.target;
-        Watched::begin(&self.core.hooks, &self.request, method, name)
+    /// Shows the round to the middleware of the server, until its end.
+    fn watch(&self) -> RoundGuard {
+        let (method, name) = self.target.parts();
+        RoundGuard::begin(&self.core.middleware, &self.request, method, name)
     }
 
     /// Serves the round.
     pub(crate) async fn play<T>(mut self: Box<Self>, way: &Way<T>) -> Result<Played<T>, Failure>
     where
-        T: Send + 'static,
+        T: RoundOutput,
     {
         let entered = self.entered.as_mut();
         let watched = match entered.and_then(|entered| entered.watched.take()) {
@@ -97,6 +102,7 @@ impl Round {
             // Boxed, so that it does not make the other way's future larger.
             Way::LowLevel(handler) => Box::pin(low_level::play(self, &**handler)).await,
         };
+        let outcome = watched.outcome(outcome);
         let ended = RoundEnd::of(&outcome);
         state::note_end(&core, &request, ended);
         watched.end(ended);
@@ -130,7 +136,7 @@ impl Round {
         prompter: &P,
     ) -> Result<T, Failure>
     where
-        T: Send + 'static,
+        T: RoundOutput,
         P: ClientPrompter,
     {
         let watched = self.watch();
@@ -139,6 +145,7 @@ impl Round {
             Way::Flow(handler) => live::flow(self, &**handler, prompter).await,
             Way::LowLevel(handler) => live::low_level(self, &**handler, prompter).await,
         };
+        let result = watched.result(result);
         let ended = match &result {
             Ok(_) => RoundEnd::Finished,
             Err(_) => RoundEnd::Failed,

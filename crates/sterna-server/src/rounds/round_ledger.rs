@@ -7,16 +7,16 @@ use sterna_seal::OpenError;
 
 use super::state::{refused, take_up};
 use super::{Round, flow, low_level};
-use crate::around::{RoundEnd, Watched};
 use crate::failure::Failure;
 use crate::handler::Way;
+use crate::middleware::{RoundEnd, RoundGuard};
 use crate::tasks::store_failed;
 
 /// A round whose state is opened and whose answers are well-formed, so that
 /// only its handler can refuse it.
 pub(crate) struct PreparedRound {
     pub(super) flow_round: Option<FlowRound>,
-    pub(super) watched: Option<Watched>,
+    pub(super) watched: Option<RoundGuard>,
 }
 
 impl Round {

@@ -8,11 +8,11 @@ use sterna_seal::{
 };
 
 use super::{Round, Target};
-use crate::around::{RoundEnd, may_go_on};
 use crate::call::{FlowPosition, Request};
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::flow_ids;
+use crate::middleware::{self, RoundEnd};
 use crate::telemetry::flow_name;
 
 /// Opens the state of `round` or begins its flow, and asks the hooks whether it
@@ -58,7 +58,7 @@ async fn open(round: &Round) -> Result<FlowRound, Failure> {
     }
 }
 
-/// Notes where the round stands, and asks the hooks whether it may go on.
+/// Notes where the round stands, and asks middleware whether it may begin.
 fn settle(round: &Round, flow_round: &FlowRound) -> Result<(), Failure> {
     let position = FlowPosition {
         flow: *flow_round.flow().as_bytes(),
@@ -75,8 +75,14 @@ fn settle(round: &Round, flow_round: &FlowRound) -> Result<(), Failure> {
         let trace = round.request.trace().id();
         span.record("sterna.trace.id", &*trace);
     }
-    let Target { method, name, .. } = &round.target;
-    may_go_on(&round.core.hooks, &round.request, method, name, position)
+    let (method, name) = round.target.parts();
+    middleware::before(
+        &round.core.middleware,
+        &round.request,
+        method,
+        name,
+        position,
+    )
 }
 
 /// Returns the trace to keep for later rounds. One that the client has not named

@@ -27,9 +27,9 @@ use sterna_http::auth::{Caller, Gate};
 use sterna_http::clock::Clock;
 use sterna_http::{HttpConfig, Probes};
 
-use crate::around::Around;
 use crate::environment::States;
 use crate::handler::{Handler, IntoPromptResult, IntoResourceResult, IntoToolResult, Params};
+use crate::middleware::Middleware;
 use crate::offer::{Extension, FromUri, Offer, Prompt, Resource, ResourceTemplate, Tool};
 
 /// A server that is being put together.
@@ -71,7 +71,7 @@ pub struct Server {
     sep2322_tasks: bool,
     gate: Option<Gate>,
     probes: Probes,
-    hooks: Vec<Box<dyn Around>>,
+    middleware: Vec<Box<dyn Middleware>>,
     http: HttpConfig,
     serves_sessions: bool,
     changing: bool,
@@ -94,7 +94,7 @@ impl Server {
             sep2322_tasks: false,
             gate: None,
             probes: Probes::new(),
-            hooks: Vec::new(),
+            middleware: Vec::new(),
             http: HttpConfig::default(),
             serves_sessions: true,
             changing: false,
@@ -375,9 +375,10 @@ impl Server {
         self
     }
 
-    /// Has `hook` see every round, after those that were given before.
-    pub fn around(mut self, hook: impl Around) -> Self {
-        self.hooks.push(Box::new(hook));
+    /// Runs `middleware` around every round, inside those that were registered
+    /// before.
+    pub fn middleware(mut self, middleware: impl Middleware) -> Self {
+        self.middleware.push(Box::new(middleware));
         self
     }
 

@@ -8,7 +8,7 @@ use std::thread;
 use allocation_counter::measure;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use sterna_server::{Cx, Server};
+use sterna_server::{Cx, Middleware, Server};
 
 #[derive(Deserialize, JsonSchema)]
 struct Message {
@@ -22,14 +22,30 @@ async fn echo(_: Cx<'_>, args: Message) -> String {
 /// All of it: reading the request, every check, the handler, the answer.
 #[test]
 fn a_plain_call_takes_at_most_forty_allocations() {
-    let each = (allocations(50) - allocations(10)) / 40;
+    let each = each(|server| server);
     assert!(each <= 40, "{each}");
 }
 
+struct Idle;
+
+impl Middleware for Idle {}
+
+/// Without middleware none of them is made: the limit above is for such a
+/// server.
+#[test]
+fn middleware_takes_at_most_two_allocations_more() {
+    let more = each(|server| server.middleware(Idle)) - each(|server| server);
+    assert!(more <= 2, "{more}");
+}
+
+fn each(change: fn(Server) -> Server) -> u64 {
+    (allocations(50, change) - allocations(10, change)) / 40
+}
+
 /// What a server allocates that lives through so many calls on one connection.
-fn allocations(calls: usize) -> u64 {
+fn allocations(calls: usize, change: fn(Server) -> Server) -> u64 {
     let server = Server::new("echo", "1.0.0").tool("echo", "Says it again", echo);
-    let service = server.build().unwrap();
+    let service = change(server).build().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let (done, until) = tokio::sync::oneshot::channel();

@@ -14,6 +14,7 @@ mod gating;
 mod kinds;
 mod lists;
 mod low_level;
+mod middleware;
 mod mistakes;
 mod mounting;
 mod offers;

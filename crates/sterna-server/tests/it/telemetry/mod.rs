@@ -1,6 +1,5 @@
 //! What operators see, and what they must not see.
 
-mod around;
 pub(crate) mod capture;
 mod numbers;
 mod secrets;

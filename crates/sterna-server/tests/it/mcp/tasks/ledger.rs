@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sterna_server::{Around, Cx, RequestError, RoundSeen, Server, TaskMode, Tool, ToolError};
+use sterna_server::{Cx, Middleware, RequestError, RoundInfo, Server, TaskMode, Tool, ToolError};
 use sterna_store::{MemoryLimits, MemoryStore, UnixMillis};
 use tokio::task::JoinSet;
 
@@ -317,8 +317,8 @@ async fn a_malformed_answer_does_not_use_up_the_round() {
 /// Refuses the first retry that it sees.
 struct Reluctant(AtomicUsize);
 
-impl Around for Reluctant {
-    fn before(&self, round: &RoundSeen<'_>) -> Result<(), RequestError> {
+impl Middleware for Reluctant {
+    fn before(&self, round: &RoundInfo<'_>) -> Result<(), RequestError> {
         let is_retry = round.round() > 0;
         match is_retry && self.0.fetch_add(1, Ordering::SeqCst) == 0 {
             true => Err(RequestError::invalid_params("Not now")),
@@ -330,7 +330,7 @@ impl Around for Reluctant {
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_refuses_does_not_use_up_the_round() {
     let (fleet, payments) = (Fleet::new(), Payments::default());
-    let client = fleet.front(server(&payments).around(Reluctant(AtomicUsize::new(0))));
+    let client = fleet.front(server(&payments).middleware(Reluctant(AtomicUsize::new(0))));
     let (params, asked) = ask(&client, "pay").await;
     let refused = client.retry("tools/call", &params, &asked, yes("no")).await;
     assert!(refused.error().contains("Not now"), "{}", refused.error());
