@@ -17,7 +17,7 @@ use clap::Parser;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use sterna_server::http::interrupted;
-use sterna_server::{Cx, Refused, Server};
+use sterna_server::{AskError, Cx, Server};
 
 #[derive(Parser)]
 struct Args {
@@ -59,7 +59,7 @@ struct Interview {
     questions: u32,
 }
 
-async fn interview(cx: Cx<'_>, args: Interview) -> Result<String, Refused> {
+async fn interview(cx: Cx<'_>, args: Interview) -> Result<String, AskError> {
     let mut answers = Vec::new();
     for number in 1..=args.questions {
         let key = format!("q{number}");

@@ -16,9 +16,9 @@
 use examples::{Conversation, keys};
 use serde_json::json;
 use sterna_seal::Keyring;
-use sterna_server::{Cx, Refused, Server};
+use sterna_server::{AskError, Cx, Server};
 
-async fn old_sync(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn old_sync(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let (github, google) = tokio::join!(
         cx.ask::<String>("github_login", "Your GitHub login?"),
         cx.ask::<String>("google_login", "Your Google login?"),
@@ -26,7 +26,7 @@ async fn old_sync(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     Ok(format!("{} and {} are in sync", github?, google?))
 }
 
-async fn new_sync(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn new_sync(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let (github, microsoft) = tokio::join!(
         cx.ask::<String>("github_login", "Your GitHub login?"),
         cx.ask::<String>("microsoft_login", "Your Microsoft login?"),

@@ -18,7 +18,7 @@ use examples::say;
 use sterna_client::{BoxError, Client, Command, Question};
 use sterna_protocol::content::ContentBlock;
 use sterna_protocol::elicitation::{ElicitContent, ElicitRequestFormParams, ElicitResult};
-use sterna_server::{Cx, Refused, Server};
+use sterna_server::{AskError, Cx, Server};
 
 #[derive(Parser)]
 struct Args {
@@ -27,7 +27,7 @@ struct Args {
     serve: bool,
 }
 
-async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn greet(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let name: String = cx.ask("name", "What is your name?").await?;
     Ok(format!("Hello, {name}!"))
 }

@@ -61,7 +61,7 @@ async fn main() -> Result<()> {
     println!("tasks are kept in tasks.db");
     let publish = Tool::new("publish", "Publishes an article after approval", publish)
         .task(TaskMode::Always)
-        .needs_ledger();
+        .requires_store();
     Server::new("newsroom", env!("CARGO_PKG_VERSION"))
         .offer(publish)
         .store(Arc::new(store))

@@ -27,12 +27,12 @@ use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData};
 use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMeterProvider};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider};
 use serde_json::json;
-use sterna_server::{Cx, Middleware, Refused, RequestError, RoundInfo, Server};
+use sterna_server::{AskError, Cx, Middleware, RequestError, RoundInfo, Server};
 use tracing_opentelemetry::{MetricsLayer, OpenTelemetrySpanExt as _};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn greet(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let name: String = cx.ask("name", "What is your name?").await?;
     Ok(format!("Hello, {name}!"))
 }

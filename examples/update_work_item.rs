@@ -16,7 +16,7 @@ use examples::{Conversation, keys};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use sterna_server::{Cx, Refused, Server};
+use sterna_server::{AskError, Cx, Server};
 
 #[derive(Deserialize, JsonSchema)]
 struct Update {
@@ -30,7 +30,7 @@ enum Resolution {
     Duplicate,
 }
 
-async fn update_work_item(cx: Cx<'_>, item: Update) -> Result<String, Refused> {
+async fn update_work_item(cx: Cx<'_>, item: Update) -> Result<String, AskError> {
     let id = item.id;
     if item.state != "Resolved" {
         return Ok(format!("Item {id} is {}", item.state));

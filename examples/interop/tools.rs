@@ -7,7 +7,7 @@ use sterna_protocol::input::{InputRequired, RequestState};
 use sterna_protocol::result::Outcome;
 use sterna_protocol::sampling::SamplingMessageContentBlock;
 use sterna_protocol::tool::CallToolResult;
-use sterna_server::{Answers, Call, Cx, Refused, Script, ToolError};
+use sterna_server::{Answers, AskError, Call, Cx, SamplingRequest, ToolError};
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Echo {
@@ -18,11 +18,11 @@ pub(crate) async fn echo(_: Cx<'_>, args: Echo) -> String {
     format!("echo: {}", args.text)
 }
 
-pub(crate) async fn ask_name(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+pub(crate) async fn ask_name(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     match cx.ask::<String>("name", "What is your name?").await {
         Ok(name) => Ok(format!("Hello, {name}!")),
-        Err(Refused::Declined) => Ok("refused: decline".to_owned()),
-        Err(Refused::Cancelled) => Ok("refused: cancel".to_owned()),
+        Err(AskError::Declined) => Ok("refused: decline".to_owned()),
+        Err(AskError::Cancelled) => Ok("refused: cancel".to_owned()),
         Err(refused) => Err(refused),
     }
 }
@@ -50,7 +50,7 @@ pub(crate) async fn multi(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
         cx.ask::<Profile>("profile", "Who are you?"),
         cx.sample(
             "capital",
-            Script::new("What is the capital of France?", 100)
+            SamplingRequest::new("What is the capital of France?", 100)
         ),
         cx.roots("roots"),
     );
@@ -66,7 +66,7 @@ pub(crate) async fn multi(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     Ok(json!({"profile": profile?, "sample": text, "roots": roots?}).to_string())
 }
 
-pub(crate) async fn two_rounds(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+pub(crate) async fn two_rounds(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let first: String = cx.ask("first", "First?").await?;
     let second: String = cx.ask("second", "Second?").await?;
     Ok(format!("first={first};second={second}"))
@@ -92,7 +92,7 @@ pub(crate) async fn shed(call: Call, _: Answers) -> Result<Outcome<CallToolResul
     Ok(Outcome::Complete(CallToolResult::text(text)))
 }
 
-pub(crate) async fn ask_url(cx: Cx<'_>, (): ()) -> Result<&'static str, Refused> {
+pub(crate) async fn ask_url(cx: Cx<'_>, (): ()) -> Result<&'static str, AskError> {
     let page = "https://example.com/signin";
     let page = page.parse().expect("it is a URL");
     cx.ask_url("signin", "Please sign in", page).await?;

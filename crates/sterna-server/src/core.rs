@@ -14,11 +14,11 @@ use sterna_protocol::implementation::Implementation;
 use sterna_protocol::meta::ResultMeta;
 use sterna_seal::{Budget, Lifetimes, Realm, SharedKeyring, UnixMillis};
 
+use crate::catalog::{Catalog, Extensions};
 use crate::environment::Environment;
 use crate::failure::{Failure, RequestError};
 use crate::lists::{CachedReplies, Profile};
 use crate::middleware::Middlewares;
-use crate::offer::{Extensions, Offers};
 use crate::session_table::SessionTable;
 use crate::task_mode::TaskMode;
 use crate::tasks::Tasks;
@@ -33,7 +33,7 @@ pub(crate) struct Core {
     /// The member by which a result says who the server is, and the end of it.
     pub(crate) signature: Bytes,
     pub(crate) profile: Arc<Profile>,
-    pub(crate) offers: Arc<Offers>,
+    pub(crate) offers: Arc<Catalog>,
     pub(crate) extensions: Arc<Extensions>,
     /// Replies about the offers, written once.
     pub(crate) cached: Arc<CachedReplies>,

@@ -54,10 +54,10 @@ mod task_mode;
 
 mod call;
 
+mod catalog;
 mod cx;
 mod handler;
 mod middleware;
-mod offer;
 
 mod lists;
 mod session_table;
@@ -84,8 +84,12 @@ pub use sterna_form::NotAForm;
 pub use sterna_http::auth;
 
 pub use call::{Answers, Call, Request, form_schema};
+pub use catalog::{
+    CatalogEntry, CompletionRequest, Extension, FromUri, Prompt, Resource, ResourceTemplate, Tool,
+    Uri,
+};
 pub use changes::Changes;
-pub use cx::{Ask, Cx, Refused, Script};
+pub use cx::{Ask, AskError, Cx, SamplingRequest};
 pub use flow_ids::by_flow_ids;
 pub use handler::{
     Handler, IntoPromptResult, IntoResourceResult, IntoToolResult, Json, Params, RequestError,
@@ -93,18 +97,22 @@ pub use handler::{
 };
 pub use http::Mcp;
 pub use middleware::{Middleware, RoundEnd, RoundInfo, RoundResult};
-pub use offer::{Extension, FromUri, Offer, Prompt, Resource, ResourceTemplate, Tool, Typed, Uri};
 pub use rounds::{SealedState, StateContent};
 pub use server::{BuildError, Edit, Server, ServerConfig, Service, ShowMistakes, StartError};
 pub use task_mode::TaskMode;
 pub use tasks::TaskConfig;
 pub use telemetry::TraceContext;
 
-// The nouns of `Cx`'s verbs.
+// Nouns of other crates that authors, hosts and tests need.
+pub use sterna_protocol as protocol;
+pub use sterna_seal::{Budget, Keyring, Lifetimes, SharedKeyring};
+pub use sterna_store::{MemoryStore, Store};
+
+// The nouns of `Cx`'s verbs, and the settings of flows.
 pub use sterna_flow::{
     Arms, Body, Cancelled, Changed, Checkpoint, ExecutionMode, FallibleBody, IdempotencyKey,
-    JoinAll, Key, Level, Now, Once, Pin, Progress, Race, Random, Retry, RunInfo, Sleep, Step,
-    StepError, StepErrorKind, UnixMillis, Uuid,
+    JoinAll, Key, Level, Now, Once, Pin, Progress, Race, Random, Retry, RunInfo, Settings, Sleep,
+    Step, StepError, StepErrorKind, UnixMillis, Uuid,
 };
 
 #[cfg(doctest)]

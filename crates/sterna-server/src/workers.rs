@@ -25,9 +25,9 @@ use tracing::{Instrument, Span, field};
 use crate::call::{FlowPosition, Headers, Request, RequestInner, TaskPromotion};
 use crate::core::Core;
 use crate::current::CurrentCore;
-use crate::cx::{Cx, Posed};
+use crate::cx::{Cx, PendingQuestions};
 use crate::failure::Failure;
-use crate::handler::Way;
+use crate::handler::HandlerKind;
 use crate::middleware::{self, RoundEnd, RoundGuard};
 use crate::reply::finish_tool;
 use crate::rounds::gate::Lacking;
@@ -161,7 +161,7 @@ impl TaskCatalog for ToolCatalog {
         let entry = self.core.offers.tools.get(&stored.tool);
         let entry = entry.ok_or_else(|| unreadable(Unreadable::Damaged))?;
         let way = Arc::clone(&entry.way);
-        let Way::Flow(handler) = &*way else {
+        let HandlerKind::Flow(handler) = &*way else {
             return Err(unreadable(Unreadable::Damaged));
         };
         let summary = &claimed.summary;
@@ -191,7 +191,7 @@ impl TaskCatalog for ToolCatalog {
             mistake: OnceLock::new(),
             position: OnceLock::new(),
             promotion: TaskPromotion::default(),
-            posed: Posed::default(),
+            pending: PendingQuestions::default(),
         });
         let round = RoundGuard::begin(&self.core.middleware, &request, METHOD, &stored.tool);
         round.ends_as(RoundEnd::Shed);

@@ -1,10 +1,10 @@
 //! Tests for handlers that ask.
 //!
 //! ```
-//! use sterna_server::{Cx, Refused};
+//! use sterna_server::{Cx, AskError};
 //! use sterna_testkit::Flow;
 //!
-//! async fn deploy(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+//! async fn deploy(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
 //!     let reason: String = cx.ask("reason", "Deploy to production: why?").await?;
 //!     Ok(format!("deployed: {reason}"))
 //! }

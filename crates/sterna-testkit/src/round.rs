@@ -14,10 +14,10 @@ use sterna_server::auth::Caller;
 /// # Examples
 ///
 /// ```
-/// use sterna_server::{Cx, Refused};
+/// use sterna_server::{Cx, AskError};
 /// use sterna_testkit::{Flow, Round};
 ///
-/// async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+/// async fn greet(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
 ///     let name: String = cx.ask("name", "Who are you?").await?;
 ///     Ok(format!("Hello, {name}!"))
 /// }

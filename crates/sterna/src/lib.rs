@@ -45,6 +45,7 @@
 //! | `store` | what tasks and ledgers are kept in | `sqlite`, `postgres` |
 //! | `store_sqlite` | a store in one file | `sqlite` |
 //! | `store_postgres` | a store for a fleet | `postgres` |
+//! | `testkit` | a scripted client for tests of tools | `testkit` |
 //!
 //! This crate has no code of its own: each module is a crate that can be used
 //! alone.
@@ -65,6 +66,8 @@ pub use sterna_store as store;
 pub use sterna_store_postgres as store_postgres;
 #[cfg(feature = "sqlite")]
 pub use sterna_store_sqlite as store_sqlite;
+#[cfg(feature = "testkit")]
+pub use sterna_testkit as testkit;
 
 /// The guide's server compiles as it is printed.
 #[cfg(doctest)]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use sterna_protocol::content::{ContentBlock, Role};
 use sterna_protocol::prompt::PromptMessage;
-use sterna_server::{Cx, Prompt, Refused, Server, Typed};
+use sterna_server::{AskError, CompletionRequest, Cx, Prompt, Server};
 
 use crate::content::{picture, resource};
 
@@ -51,7 +51,7 @@ async fn repeat(_: Cx<'_>, args: Two) -> String {
     )
 }
 
-async fn suggest(typed: Typed) -> Vec<String> {
+async fn suggest(typed: CompletionRequest) -> Vec<String> {
     let all = ["testing", "testValue1", "tested"];
     let fitting = all.iter().filter(|word| word.starts_with(&typed.value));
     fitting.map(|word| (*word).to_owned()).collect()
@@ -84,7 +84,7 @@ struct Context {
     context: String,
 }
 
-async fn asking(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn asking(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let context: Context = cx.ask("user_context", "What is it about?").await?;
     Ok(format!("Go on from here: {}", context.context))
 }

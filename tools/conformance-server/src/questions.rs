@@ -7,7 +7,7 @@ use sterna_protocol::input::{InputRequest, InputRequired};
 use sterna_protocol::result::Outcome;
 use sterna_protocol::sampling::{CreateMessageResult, SamplingMessageContentBlock};
 use sterna_protocol::tool::CallToolResult;
-use sterna_server::{Answers, Call, Cx, Refused, Script, Server, Tool};
+use sterna_server::{Answers, AskError, Call, Cx, SamplingRequest, Server, Tool};
 
 pub(crate) fn offer(server: Server) -> Server {
     server
@@ -72,7 +72,7 @@ struct Yes {
 }
 
 /// Keeps no state, so an answer counts whether or not a round went before.
-async fn elicitation(_: Call, answers: Answers) -> Result<Outcome<CallToolResult>, Refused> {
+async fn elicitation(_: Call, answers: Answers) -> Result<Outcome<CallToolResult>, AskError> {
     let Some(name) = answers.form::<Name>("user_name") else {
         let form = FormSchema::new().with_required("name", StringSchema::default());
         let question = ElicitRequestFormParams::new("What is your name?", form);
@@ -83,26 +83,26 @@ async fn elicitation(_: Call, answers: Answers) -> Result<Outcome<CallToolResult
     Ok(Outcome::Complete(CallToolResult::text(text)))
 }
 
-async fn sampling(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
-    let script = Script::new("What is the capital of France?", 100);
+async fn sampling(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
+    let script = SamplingRequest::new("What is the capital of France?", 100);
     let answer = cx.sample("capital_question", script).await?;
     Ok(format!("The model says: {}", said(&answer)))
 }
 
-async fn roots(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn roots(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let roots = cx.roots("client_roots").await?;
     Ok(format!("{} roots", roots.len()))
 }
 
-async fn with_state(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn with_state(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let yes: Yes = cx.ask("confirm", "Is it all right?").await?;
     Ok(format!("state-ok: {}", yes.ok))
 }
 
-async fn several(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn several(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let (name, greeting, roots) = tokio::join!(
         cx.ask::<Name>("user_name", "What is your name?"),
-        cx.sample("greeting", Script::new("Write a greeting.", 50)),
+        cx.sample("greeting", SamplingRequest::new("Write a greeting.", 50)),
         cx.roots("client_roots"),
     );
     Ok(format!(
@@ -113,7 +113,7 @@ async fn several(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     ))
 }
 
-async fn twice(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn twice(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let name: Name = cx.ask("step1", "Step 1: what is your name?").await?;
     let color: Color = cx
         .ask(
@@ -126,18 +126,18 @@ async fn twice(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
 
 async fn gated(cx: Cx<'_>, (): ()) -> String {
     let (name, greeting) = tokio::join!(
-        cx.ask::<Name>("user_name", "What is your name?").or_deny(),
-        cx.sample("greeting", Script::new("Write a greeting.", 50))
-            .or_deny(),
+        cx.ask::<Name>("user_name", "What is your name?").optional(),
+        cx.sample("greeting", SamplingRequest::new("Write a greeting.", 50))
+            .optional(),
     );
     let name = name.map_or_else(|refused| refused.to_string(), |name| name.name);
     let greeting = greeting.map_or_else(|refused| refused.to_string(), |text| said(&text));
     format!("{greeting} {name}")
 }
 
-async fn needs_sampling(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn needs_sampling(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let answer = cx
-        .sample("needed", Script::new("Say something.", 50))
+        .sample("needed", SamplingRequest::new("Say something.", 50))
         .await?;
     Ok(said(&answer))
 }
@@ -147,8 +147,10 @@ struct Write {
     prompt: String,
 }
 
-async fn write(cx: Cx<'_>, args: Write) -> Result<String, Refused> {
-    let answer = cx.sample("text", Script::new(args.prompt, 100)).await?;
+async fn write(cx: Cx<'_>, args: Write) -> Result<String, AskError> {
+    let answer = cx
+        .sample("text", SamplingRequest::new(args.prompt, 100))
+        .await?;
     Ok(format!("LLM response: {}", said(&answer)))
 }
 
@@ -163,7 +165,7 @@ struct Account {
     email: String,
 }
 
-async fn account(cx: Cx<'_>, args: Question) -> Result<String, Refused> {
+async fn account(cx: Cx<'_>, args: Question) -> Result<String, AskError> {
     let account: Account = cx.ask("account", args.message).await?;
     Ok(format!(
         "User response: {} <{}>",

@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use sterna_flow::{Level, Progress};
-use sterna_server::{Cx, Edit, Prompt, Refused, Server, Tool, ToolError};
+use sterna_server::{AskError, Cx, Edit, Prompt, Server, Tool, ToolError};
 
 pub(crate) fn offer(server: Server) -> Server {
     server
@@ -55,7 +55,7 @@ struct Confirmation {
     ok: bool,
 }
 
-async fn streaming(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn streaming(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     cx.progress(Progress::new(1.0));
     let confirmation: Confirmation = cx.ask("confirm", "Go on?").await?;
     Ok(format!("confirmed: {}", confirmation.ok))

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use sterna_server::{Cx, Refused, Server, TaskMode, Tool, ToolError};
+use sterna_server::{AskError, Cx, Server, TaskMode, Tool, ToolError};
 
 pub(crate) fn offer(server: Server) -> Server {
     let optional = TaskMode::Optional;
@@ -19,10 +19,10 @@ pub(crate) fn offer(server: Server) -> Server {
             Tool::new(
                 "test_tool_with_task",
                 "Asks, then takes its time",
-                asks_first,
+                task_on_demand,
             )
             .task(optional)
-            .asks_first(),
+            .task_on_demand(),
         )
 }
 
@@ -66,7 +66,7 @@ struct Delete {
     filename: String,
 }
 
-async fn confirm_delete(cx: Cx<'_>, args: Delete) -> Result<String, Refused> {
+async fn confirm_delete(cx: Cx<'_>, args: Delete) -> Result<String, AskError> {
     let question = format!("Delete {}?", args.filename);
     let confirmed: bool = cx.ask("confirm", question).await?;
     Ok(match confirmed {
@@ -75,7 +75,7 @@ async fn confirm_delete(cx: Cx<'_>, args: Delete) -> Result<String, Refused> {
     })
 }
 
-async fn multi_input(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn multi_input(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let (first, second) = tokio::join!(
         cx.confirm("first", "Is the first right?"),
         cx.confirm("second", "Is the second right?"),
@@ -83,7 +83,7 @@ async fn multi_input(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     Ok(format!("{} {}", first?, second?))
 }
 
-async fn asks_first(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn task_on_demand(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let name: String = cx.ask("name", "What is your name?").await?;
     cx.become_task().await;
     cx.sleep("work", Duration::from_millis(200)).await;

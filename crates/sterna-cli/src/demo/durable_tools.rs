@@ -27,9 +27,9 @@ pub(super) fn add(server: Server, folder: &Path) -> Result<Server, Failure> {
         .store(Arc::new(store))
         .config(config)
         .state(Effects(effects_in(folder)))
-        .offer(Tool::new("refund", "Refunds an order after asking", refund).needs_ledger())
+        .offer(Tool::new("refund", "Refunds an order after asking", refund).requires_store())
         .offer(vote.single_use())
-        .offer(publish.task(TaskMode::Always).needs_ledger()))
+        .offer(publish.task(TaskMode::Always).requires_store()))
 }
 
 /// Log file in which the replicas record their effects.

@@ -14,8 +14,8 @@ use sterna_protocol::tool::CallToolResult;
 use sterna_seal::{Key, Keyring, SecretKey};
 use sterna_server::auth::{Gate, StaticTokens};
 use sterna_server::{
-    Answers, Call, Cx, Edit, Level, Progress, Refused, RequestError, Script, Server, ServerConfig,
-    TaskMode, Tool, ToolError,
+    Answers, AskError, Call, Cx, Edit, Level, Progress, RequestError, SamplingRequest, Server,
+    ServerConfig, TaskMode, Tool, ToolError,
 };
 use sterna_store::{MemoryLimits, MemoryStore, UnixMillis};
 
@@ -189,7 +189,7 @@ async fn chatter(cx: Cx<'_>, (): ()) -> &'static str {
 }
 
 /// Wants to be called again until it is the third time.
-async fn queue(call: Call, _: Answers) -> Result<Outcome<CallToolResult>, Refused> {
+async fn queue(call: Call, _: Answers) -> Result<Outcome<CallToolResult>, AskError> {
     let turns = call.state().map_or(1, |state| state.len() + 1);
     if turns < 3 {
         let state = RequestState::new("x".repeat(turns));
@@ -250,31 +250,33 @@ enum Topping {
     Corn,
 }
 
-async fn survey(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn survey(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     match cx
         .ask::<Survey>("survey", "Please tell us about you.")
         .await
     {
         Ok(survey) => Ok(serde_json::to_string(&survey).unwrap()),
-        Err(Refused::Declined) => Ok("declined".to_owned()),
-        Err(Refused::Cancelled) => Ok("cancelled".to_owned()),
+        Err(AskError::Declined) => Ok("declined".to_owned()),
+        Err(AskError::Cancelled) => Ok("cancelled".to_owned()),
         Err(refused) => Err(refused),
     }
 }
 
-async fn confirm(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn confirm(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let agreed = cx.confirm("sure", "Are you sure?").await?;
     Ok(format!("agreed: {agreed}"))
 }
 
-async fn visit(cx: Cx<'_>, (): ()) -> Result<&'static str, Refused> {
+async fn visit(cx: Cx<'_>, (): ()) -> Result<&'static str, AskError> {
     let page = "https://login.example/start".parse().unwrap();
     cx.ask_url("signin", "Please sign in", page).await?;
     Ok("visited")
 }
 
-async fn write(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
-    let written = cx.sample("poem", Script::new("Write a line", 100)).await?;
+async fn write(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
+    let written = cx
+        .sample("poem", SamplingRequest::new("Write a line", 100))
+        .await?;
     let text = written
         .content
         .blocks()
@@ -286,7 +288,7 @@ async fn write(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     Ok(format!("{}: {}", written.model, text.unwrap()))
 }
 
-async fn folders(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn folders(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let roots = cx.roots("roots").await?;
     Ok(roots
         .iter()

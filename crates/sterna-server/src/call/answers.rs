@@ -8,7 +8,7 @@ use sterna_protocol::json::JsonObject;
 use sterna_protocol::roots::{ListRootsResult, Root};
 use sterna_protocol::sampling::CreateMessageResult;
 
-use crate::failure::Refused;
+use crate::failure::AskError;
 
 /// The client's answers to what a low-level handler asked.
 ///
@@ -26,7 +26,7 @@ impl Answers {
 
     /// The answer to a form made of the fields of `T`, or of one field named
     /// `key`.
-    pub fn form<T: JsonSchema + DeserializeOwned>(&self, key: &str) -> Option<Result<T, Refused>> {
+    pub fn form<T: JsonSchema + DeserializeOwned>(&self, key: &str) -> Option<Result<T, AskError>> {
         let form = Form::of::<T>().ok()?;
         let content = match self.checked(key, &form.schema(key))? {
             Ok(content) => content,
@@ -41,15 +41,15 @@ impl Answers {
         &self,
         key: &str,
         schema: &FormSchema,
-    ) -> Option<Result<ElicitContent, Refused>> {
+    ) -> Option<Result<ElicitContent, AskError>> {
         self.checked(key, schema)
     }
 
     /// Answer of the user to a URL: `Ok` if they agreed to visit it.
     #[must_use]
-    pub fn visit(&self, key: &str) -> Option<Result<(), Refused>> {
+    pub fn visit(&self, key: &str) -> Option<Result<(), AskError>> {
         let result: ElicitResult = self.read(key)?;
-        Refused::from_action(&result.action)
+        AskError::from_action(&result.action)
     }
 
     /// Message of the model.
@@ -70,10 +70,10 @@ impl Answers {
         self.0.is_empty()
     }
 
-    fn checked(&self, key: &str, schema: &FormSchema) -> Option<Result<ElicitContent, Refused>> {
+    fn checked(&self, key: &str, schema: &FormSchema) -> Option<Result<ElicitContent, AskError>> {
         let result: ElicitResult = self.read(key)?;
         if result.action != ElicitAction::Accept {
-            return Some(Err(Refused::from_action(&result.action)?.err()?));
+            return Some(Err(AskError::from_action(&result.action)?.err()?));
         }
         let content = result.content.unwrap_or_default();
         schema.check(content).ok().map(Ok)

@@ -1,7 +1,7 @@
 //! The request that is being served, as a handler sees it.
 
 mod answers;
-mod posed;
+mod pending;
 mod report;
 mod request;
 pub(crate) mod text;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use sterna_flow::{Level, Listener, Progress};
 
 pub use answers::{Answers, form_schema};
-pub(crate) use posed::{Envelope, Posed};
+pub(crate) use pending::{PendingQuestion, PendingQuestions};
 pub(crate) use report::Reporter;
 pub use request::Request;
 pub(crate) use request::{

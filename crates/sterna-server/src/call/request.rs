@@ -16,7 +16,7 @@ use sterna_protocol::meta::RequestMeta;
 use sterna_protocol::sampling::IncludeContext;
 use sterna_protocol::version::ProtocolVersion;
 
-use super::posed::Posed;
+use super::pending::PendingQuestions;
 use super::report::Reporter;
 use crate::changes::Changes;
 use crate::environment::Environment;
@@ -45,7 +45,7 @@ pub(crate) struct RequestInner {
     /// Promotion of the call to a task.
     pub(crate) promotion: TaskPromotion,
     /// The questions that wait to be brought to the client.
-    pub(crate) posed: Posed,
+    pub(crate) pending: PendingQuestions,
 }
 
 /// Headers of the HTTP request as it came; a handler does not see all.
@@ -235,8 +235,8 @@ impl Request {
         self.0.promotion.wanted.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn posed(&self) -> &Posed {
-        &self.0.posed
+    pub(crate) fn pending_questions(&self) -> &PendingQuestions {
+        &self.0.pending
     }
 
     pub(crate) fn meta(&self) -> &RequestMeta {

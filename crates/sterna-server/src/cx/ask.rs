@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sterna_flow::{AskWithin, Pin};
 
-use super::Refused;
+use super::AskError;
 use super::question::Question;
 
 /// A question on its way to its answer. Made by the verbs of
@@ -49,7 +49,7 @@ impl<'a, T: Send + 'static> Ask<'a, T> {
     /// capability it lacks.
     pub fn fallback(mut self, value: T) -> Self {
         self.fallback = Some(value);
-        self.or_deny()
+        self.optional()
     }
 
     /// Takes what an argument of the call says if the client cannot be asked.
@@ -61,8 +61,8 @@ impl<'a, T: Send + 'static> Ask<'a, T> {
         }
     }
 
-    /// Goes on with [`Refused::CannotAsk`] if the client cannot be asked.
-    pub fn or_deny(mut self) -> Self {
+    /// Goes on with [`AskError::CannotAsk`] if the client cannot be asked.
+    pub fn optional(mut self) -> Self {
         match &mut self.waiting {
             Waiting::Patient(ask) => ask.question_mut().has_fallback = true,
             Waiting::Within(ask) => ask.question_mut().has_fallback = true,
@@ -90,7 +90,7 @@ impl<'a, T: Send + 'static> Ask<'a, T> {
     }
 
     /// Stops waiting after `duration`, counted from when it was first asked,
-    /// with [`Refused::TooLate`]. Comes last, after [`pin`](Self::pin) and
+    /// with [`AskError::TooLate`]. Comes last, after [`pin`](Self::pin) and
     /// [`formerly`](Self::formerly).
     pub fn deadline(mut self, duration: Duration) -> Self {
         self.waiting = match self.waiting {
@@ -102,7 +102,7 @@ impl<'a, T: Send + 'static> Ask<'a, T> {
 }
 
 impl<T: Send + 'static> Future for Ask<'_, T> {
-    type Output = Result<T, Refused>;
+    type Output = Result<T, AskError>;
 
     fn poll(self: Pinned<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
@@ -110,12 +110,12 @@ impl<T: Send + 'static> Future for Ask<'_, T> {
             Waiting::Patient(ask) => ready!(Pinned::new(ask).poll(cx)),
             Waiting::Within(ask) => match ready!(Pinned::new(ask).poll(cx)) {
                 Ok(answer) => answer,
-                Err(_) => Err(Refused::TooLate),
+                Err(_) => Err(AskError::TooLate),
             },
             Waiting::Never => return Poll::Pending,
         };
         Poll::Ready(match answer {
-            Err(Refused::CannotAsk) => this.fallback.take().ok_or(Refused::CannotAsk),
+            Err(AskError::CannotAsk) => this.fallback.take().ok_or(AskError::CannotAsk),
             answer => answer,
         })
     }

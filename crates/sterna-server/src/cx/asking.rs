@@ -10,7 +10,7 @@ use sterna_protocol::sampling::{CreateMessageRequestParams, CreateMessageResult}
 use sterna_protocol::uri::Uri;
 
 use super::question::{self, Question, Subject};
-use super::{Ask, Cx, Script};
+use super::{Ask, Cx, SamplingRequest};
 
 /// # Questions
 ///
@@ -95,8 +95,12 @@ impl<'a> Cx<'a> {
     /// }
     /// ```
     #[track_caller]
-    pub fn sample(&self, key: &str, script: impl Into<Script>) -> Ask<'a, CreateMessageResult> {
-        let params: CreateMessageRequestParams = script.into().0;
+    pub fn sample(
+        &self,
+        key: &str,
+        request: impl Into<SamplingRequest>,
+    ) -> Ask<'a, CreateMessageResult> {
+        let params: CreateMessageRequestParams = request.into().0;
         let request = InputRequest::create_message(params);
         self.put(key, Subject::whole(request, question::sampled))
     }

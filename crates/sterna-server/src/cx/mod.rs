@@ -4,7 +4,7 @@ mod ask;
 mod asking;
 mod parts;
 mod question;
-mod script;
+mod sampling_request;
 mod steps;
 
 use std::fmt;
@@ -13,11 +13,11 @@ use http::Extensions;
 use sterna_flow::{Level, Progress, RunInfo};
 use sterna_http::auth::Caller;
 
-pub(crate) use crate::call::{Envelope, Posed};
-pub use crate::failure::Refused;
+pub(crate) use crate::call::{PendingQuestion, PendingQuestions};
+pub use crate::failure::AskError;
 pub use ask::Ask;
 pub(crate) use question::CANNOT_ASK;
-pub use script::Script;
+pub use sampling_request::SamplingRequest;
 
 use crate::call::Request;
 

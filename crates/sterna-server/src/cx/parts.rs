@@ -141,7 +141,7 @@ impl<'a> Cx<'a> {
     /// Continues as a task from here, if the call may: the client gets a task
     /// handle, and every later step is committed to the store.
     ///
-    /// For a tool that [asks first](crate::Tool::asks_first). Does nothing in a
+    /// For a tool that [asks first](crate::Tool::task_on_demand). Does nothing in a
     /// flow that is a task already, and for a client that does not support
     /// tasks.
     pub async fn become_task(&self) {

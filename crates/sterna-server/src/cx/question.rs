@@ -14,8 +14,8 @@ use sterna_protocol::json::mismatch;
 use sterna_protocol::roots::{ListRootsResult, Root};
 use sterna_protocol::sampling::CreateMessageResult;
 
-use super::Refused;
-use crate::call::Envelope;
+use super::AskError;
+use crate::call::PendingQuestion;
 use crate::call::Request;
 
 /// A question whose good answer becomes a `T`.
@@ -46,7 +46,7 @@ type ReadForm<T> = fn(&Form, &str, &ElicitContent) -> serde_json::Result<T>;
 type ReadAnswer<T> = fn(&[u8]) -> Read<T>;
 
 /// An answer, a refusal, or nothing that answers the question.
-type Read<T> = Result<Result<T, Refused>, Rejected>;
+type Read<T> = Result<Result<T, AskError>, Rejected>;
 
 impl<T: DeserializeOwned> Subject<T> {
     /// Shows `form` under `key` and reads what is filled in.
@@ -113,7 +113,7 @@ pub(super) fn confirmed(answer: &[u8]) -> Read<bool> {
     let result: ElicitResult = decode(answer)?;
     Ok(match action(&result)? {
         Ok(()) => Ok(true),
-        Err(Refused::Declined) => Ok(false),
+        Err(AskError::Declined) => Ok(false),
         Err(refused) => Err(refused),
     })
 }
@@ -150,7 +150,7 @@ impl<T> Question<T> {
 }
 
 impl<T> sterna_flow::Question for Question<T> {
-    type Answer = Result<T, Refused>;
+    type Answer = Result<T, AskError>;
 
     fn fingerprint(&self, pin: Pin, digest: &dyn Digest) -> Fingerprint {
         self.subject.fingerprint(pin, digest)
@@ -161,7 +161,7 @@ impl<T> sterna_flow::Question for Question<T> {
         if let Some(reason) = rejected {
             explain(&mut request, reason);
         }
-        self.request.posed().put(Envelope {
+        self.request.pending_questions().put(PendingQuestion {
             request,
             has_fallback: self.has_fallback,
         })
@@ -169,7 +169,7 @@ impl<T> sterna_flow::Question for Question<T> {
 
     fn read(&self, answer: &Bytes) -> Result<Self::Answer, Rejected> {
         if answer == CANNOT_ASK {
-            return Ok(Err(Refused::CannotAsk));
+            return Ok(Err(AskError::CannotAsk));
         }
         match &self.subject {
             Subject::Whole(_, read) => read(answer),
@@ -193,7 +193,7 @@ impl<T> sterna_flow::Question for Question<T> {
 }
 
 fn action(result: &ElicitResult) -> Read<()> {
-    Refused::from_action(&result.action)
+    AskError::from_action(&result.action)
         .ok_or_else(|| Rejected::new("`action` must be `accept`, `decline` or `cancel`"))
 }
 

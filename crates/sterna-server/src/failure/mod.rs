@@ -14,7 +14,7 @@ use sterna_protocol::jsonrpc::{DecodeError, ErrorCode, ErrorObject};
 use sterna_protocol::version::ProtocolVersion;
 use sterna_seal::OpenError;
 
-pub use request_error::{Refused, RequestError};
+pub use request_error::{AskError, RequestError};
 
 use crate::wording;
 

@@ -32,7 +32,7 @@ impl RequestError {
     }
 
     /// The user did not answer.
-    pub fn refused(refused: Refused) -> Self {
+    pub fn refused(refused: AskError) -> Self {
         Self::new(ErrorCode::INTERNAL_ERROR, refused.to_string())
     }
 
@@ -69,7 +69,7 @@ impl RequestError {
 impl<E: std::error::Error + 'static> From<E> for RequestError {
     fn from(error: E) -> Self {
         let any: &dyn std::error::Error = &error;
-        if let Some(refused) = any.downcast_ref::<Refused>() {
+        if let Some(refused) = any.downcast_ref::<AskError>() {
             return Self::refused(*refused);
         }
         tracing::error!(target: "sterna::handler", error = any, "a handler failed");
@@ -83,7 +83,7 @@ impl<E: std::error::Error + 'static> From<E> for RequestError {
 /// politely; a `match` sees which it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refused {
+pub enum AskError {
     /// The user went away without saying anything.
     #[error("The user did not answer.")]
     Cancelled,
@@ -99,7 +99,7 @@ pub enum Refused {
     TooLate,
 }
 
-impl Refused {
+impl AskError {
     /// Converts an action without its content; `None` for an action that the
     /// specification does not define.
     pub(crate) fn from_action(action: &ElicitAction) -> Option<Result<(), Self>> {

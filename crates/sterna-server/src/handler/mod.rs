@@ -43,17 +43,17 @@ where
 }
 
 /// How an offer is served.
-pub(crate) enum Way<T> {
+pub(crate) enum HandlerKind<T> {
     /// By straight-line code that is replayed.
-    Flow(Box<Straight<T>>),
+    Flow(Box<FlowHandler<T>>),
     /// By code that returns its questions itself.
     LowLevel(Box<LowLevel<T>>),
 }
 
-pub(crate) type Straight<T> = dyn Fn(Cx<'static>, &Value) -> Boxed<T> + Send + Sync;
+pub(crate) type FlowHandler<T> = dyn Fn(Cx<'static>, &Value) -> Boxed<T> + Send + Sync;
 pub(crate) type LowLevel<T> = dyn Fn(Call, Answers) -> Boxed<Outcome<T>> + Send + Sync;
 
-impl<T> std::fmt::Debug for Way<T> {
+impl<T> std::fmt::Debug for HandlerKind<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Flow(_) => "Flow",

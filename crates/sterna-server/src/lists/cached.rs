@@ -15,7 +15,7 @@ use sterna_protocol::meta::ResultMeta;
 use sterna_protocol::version::ProtocolVersion;
 
 use super::{Lists, discover};
-use crate::offer::{Extensions, Offers};
+use crate::catalog::{Catalog, Extensions};
 
 /// Settings that the replies depend on, besides the offers.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Profile {
     pub(crate) fn show(
         &self,
         info: &Implementation,
-        offers: &Offers,
+        offers: &Catalog,
         extensions: &Extensions,
     ) -> CachedReplies {
         let mut capabilities = declare(offers);
@@ -87,7 +87,7 @@ impl Profile {
 }
 
 /// Declares the capabilities that the server has, and no others (DISC-S2).
-fn declare(offers: &Offers) -> ServerCapabilities {
+fn declare(offers: &Catalog) -> ServerCapabilities {
     let list_changed = offers.changing.then_some(true);
     let mut capabilities = ServerCapabilities::default();
     if offers.has_tools() {

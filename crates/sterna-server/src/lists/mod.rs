@@ -23,8 +23,8 @@ use sterna_seal::{
 
 pub(crate) use cached::{CachedReplies, Profile};
 
+use crate::catalog::{Catalog, ToolEntry};
 use crate::failure::Failure;
-use crate::offer::{Offers, ToolEntry};
 use crate::task_mode::TaskMode;
 
 /// Everything that is the same for every request.
@@ -38,7 +38,7 @@ pub(crate) struct Lists {
 
 impl Lists {
     pub(crate) fn write(
-        offers: &Offers,
+        offers: &Catalog,
         caching: &Caching,
         page: usize,
         meta: &ResultMeta,
@@ -50,7 +50,7 @@ impl Lists {
     /// As [`write`](Self::write), for clients that speak of tasks as SEP-2322
     /// does.
     pub(crate) fn write_with_tasks(
-        offers: &Offers,
+        offers: &Catalog,
         caching: &Caching,
         page: usize,
         meta: &ResultMeta,
@@ -60,20 +60,20 @@ impl Lists {
     }
 
     /// The lists as sessions of 2025-11-25 see them, which know tasks.
-    pub(crate) fn write_legacy(offers: &Offers, page: usize) -> Self {
+    pub(crate) fn write_legacy(offers: &Catalog, page: usize) -> Self {
         Self::of_sessions(offers, page, with_execution)
     }
 
     /// The lists as sessions of the revisions before see them. What runs as a
     /// task only is not for them.
-    pub(crate) fn write_older(offers: &Offers, page: usize) -> Self {
+    pub(crate) fn write_older(offers: &Catalog, page: usize) -> Self {
         Self::of_sessions(offers, page, |entry| {
             (entry.task.mode != TaskMode::Always).then(|| value(&entry.wire))
         })
     }
 
     fn of_sessions(
-        offers: &Offers,
+        offers: &Catalog,
         page: usize,
         tool: impl Fn(&ToolEntry) -> Option<Value>,
     ) -> Self {
@@ -87,7 +87,7 @@ impl Lists {
     }
 
     fn of(
-        offers: &Offers,
+        offers: &Catalog,
         tool: impl Fn(&ToolEntry) -> Option<Value>,
         write: impl Fn(&'static str, Vec<Named>) -> List,
     ) -> Self {

@@ -7,9 +7,9 @@ use sterna_protocol::completion::{
     CompleteResult, Completion, CompletionArgument, CompletionContext, CompletionReference,
 };
 
+use crate::catalog::CompletionRequest;
 use crate::core::Core;
 use crate::failure::{Failure, Kind};
-use crate::offer::Typed;
 use crate::wording;
 
 /// Suggests how an argument goes on.
@@ -57,7 +57,7 @@ pub(crate) async fn complete(
     let settled: BTreeMap<String, String> = context
         .and_then(|context| context.arguments)
         .unwrap_or_default();
-    let typed = Typed::new(argument.value, settled);
+    let typed = CompletionRequest::new(argument.value, settled);
     let completing = catch_panic(completers.complete(&argument.name, typed));
     let values = completing.await.map_err(|_| {
         tracing::error!(target: "sterna::handler", argument = argument.name, "a suggestion panicked");

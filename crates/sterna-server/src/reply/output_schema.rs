@@ -4,9 +4,9 @@ use serde_json::Value;
 use sterna_protocol::meta::ResultMeta;
 use sterna_protocol::tool::CallToolResult;
 
+use crate::catalog::ToolEntry;
 use crate::core::Core;
 use crate::failure::Failure;
-use crate::offer::ToolEntry;
 
 /// Names the server in the result of a tool, and checks its output schema.
 pub(crate) fn finish_tool(

@@ -19,14 +19,14 @@ use super::gate::Lacking;
 use super::low_level::only;
 use super::state::{self, refused, take_up};
 use super::{Played, Round, asking, charge};
-use crate::cx::{Cx, Envelope};
+use crate::cx::{Cx, PendingQuestion};
 use crate::failure::Failure;
-use crate::handler::Straight;
+use crate::handler::FlowHandler;
 use crate::tasks::Opening;
 
 pub(super) async fn play<T: Send + 'static>(
     mut round: Box<Round>,
-    handler: &Straight<T>,
+    handler: &FlowHandler<T>,
 ) -> Result<Played<T>, Failure> {
     let flow_round = take_up(&mut round).await?;
     let (before, journal) = EarlierRounds::read(&flow_round, &round)?;
@@ -151,7 +151,7 @@ fn start<T: Send + 'static>(
     flow_round: &FlowRound,
     before: &EarlierRounds,
     journal: Journal,
-    handler: &Straight<T>,
+    handler: &FlowHandler<T>,
 ) -> Result<Running<T, Failure>, Failure> {
     let flow = flow_round.flow();
     let run = Run::new(engine(round)?, flow).resume(journal, flow_round.number(), before.build);
@@ -162,7 +162,7 @@ fn start<T: Send + 'static>(
 pub(super) fn start_live<T: Send + 'static>(
     round: &Round,
     flow_round: &FlowRound,
-    handler: &Straight<T>,
+    handler: &FlowHandler<T>,
 ) -> Result<Running<T, Failure>, Failure> {
     let flow = flow_round.flow();
     let run = Run::new(engine(round)?, flow).mode(ExecutionMode::Legacy);
@@ -187,7 +187,7 @@ fn engine(round: &Round) -> Result<Arc<Engine>, Failure> {
 fn drive_as<T: Send + 'static>(
     round: &Round,
     mut run: Run,
-    handler: &Straight<T>,
+    handler: &FlowHandler<T>,
 ) -> Running<T, Failure> {
     if let Some(subject) = round.request.caller().principal().subject() {
         run = run.principal(subject);
@@ -232,10 +232,10 @@ struct RoundTripDelivery<'a> {
 }
 
 impl Gate<OpenQuestion> for RoundTripDelivery<'_> {
-    type Question = Box<Envelope>;
+    type Question = Box<PendingQuestion>;
     type Error = Failure;
 
-    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Box<Envelope>>, Failure> {
+    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Box<PendingQuestion>>, Failure> {
         let round = self.round;
         let target = round.target.parts();
         self.lacking
@@ -250,7 +250,7 @@ impl Gate<OpenQuestion> for RoundTripDelivery<'_> {
         charge(self.round, questions)
     }
 
-    fn send(&mut self, open: &OpenQuestion, question: Box<Envelope>) -> Result<(), Failure> {
+    fn send(&mut self, open: &OpenQuestion, question: Box<PendingQuestion>) -> Result<(), Failure> {
         self.requests.insert(open.key.as_str(), question.request);
         Ok(())
     }

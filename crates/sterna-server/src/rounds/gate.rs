@@ -13,7 +13,7 @@ use sterna_runner::Admit;
 
 use crate::call::{Request, missing_capabilities};
 use crate::core::Core;
-use crate::cx::{CANNOT_ASK, Envelope};
+use crate::cx::{CANNOT_ASK, PendingQuestion};
 use crate::failure::Failure;
 use crate::middleware;
 
@@ -36,8 +36,8 @@ impl Lacking {
         request: &Request,
         target: (&'static str, &str),
         question: &OpenQuestion,
-    ) -> Result<Admit<Box<Envelope>>, Failure> {
-        let envelope = request.posed().take(&question.request);
+    ) -> Result<Admit<Box<PendingQuestion>>, Failure> {
+        let envelope = request.pending_questions().take(&question.request);
         let mut envelope = envelope.ok_or(Failure::Internal)?;
         let (key, asked) = (question.key.as_str(), &mut envelope.request);
         middleware::question(&core.middleware, request, target, key, asked)?;

@@ -20,9 +20,9 @@ use super::low_level::Returned;
 use super::state::take_up;
 use super::{Round, charge};
 use crate::call::{Answers, Call};
-use crate::cx::Envelope;
+use crate::cx::PendingQuestion;
 use crate::failure::Failure;
-use crate::handler::{LowLevel, Straight};
+use crate::handler::{FlowHandler, LowLevel};
 use crate::middleware;
 
 /// Sends questions to the client of a session.
@@ -38,7 +38,7 @@ pub(crate) trait ClientPrompter: Send + Sync {
 
 pub(super) async fn flow<T: Send + 'static, P: ClientPrompter>(
     mut round: Box<Round>,
-    handler: &Straight<T>,
+    handler: &FlowHandler<T>,
     prompter: &P,
 ) -> Result<T, Failure> {
     let flow_round = take_up(&mut round).await?;
@@ -89,10 +89,10 @@ impl<'a, P: ClientPrompter> SessionDelivery<'a, P> {
 }
 
 impl<P: ClientPrompter> Gate<OpenQuestion> for SessionDelivery<'_, P> {
-    type Question = Box<Envelope>;
+    type Question = Box<PendingQuestion>;
     type Error = Failure;
 
-    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Box<Envelope>>, Failure> {
+    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Box<PendingQuestion>>, Failure> {
         let round = self.round;
         let target = round.target.parts();
         self.lacking
@@ -107,7 +107,7 @@ impl<P: ClientPrompter> Gate<OpenQuestion> for SessionDelivery<'_, P> {
         charge(self.round, questions)
     }
 
-    fn send(&mut self, open: &OpenQuestion, question: Box<Envelope>) -> Result<(), Failure> {
+    fn send(&mut self, open: &OpenQuestion, question: Box<PendingQuestion>) -> Result<(), Failure> {
         self.ask(open.key.as_str(), question.request)
     }
 }

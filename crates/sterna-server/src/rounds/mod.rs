@@ -30,7 +30,7 @@ pub(crate) use wanted::Wanted;
 use crate::call::{Request, Written};
 use crate::core::Core;
 use crate::failure::Failure;
-use crate::handler::Way;
+use crate::handler::HandlerKind;
 use crate::middleware::{RoundEnd, RoundGuard, RoundOutput};
 use crate::tasks::CreatedTask;
 
@@ -87,7 +87,10 @@ impl Round {
     }
 
     /// Serves the round.
-    pub(crate) async fn play<T>(mut self: Box<Self>, way: &Way<T>) -> Result<Played<T>, Failure>
+    pub(crate) async fn play<T>(
+        mut self: Box<Self>,
+        way: &HandlerKind<T>,
+    ) -> Result<Played<T>, Failure>
     where
         T: RoundOutput,
     {
@@ -98,9 +101,9 @@ impl Round {
         };
         let (core, request) = (Arc::clone(&self.core), self.request.clone());
         let outcome = match way {
-            Way::Flow(handler) => flow::play(self, &**handler).await,
+            HandlerKind::Flow(handler) => flow::play(self, &**handler).await,
             // Boxed, so that it does not make the other way's future larger.
-            Way::LowLevel(handler) => Box::pin(low_level::play(self, &**handler)).await,
+            HandlerKind::LowLevel(handler) => Box::pin(low_level::play(self, &**handler)).await,
         };
         let outcome = watched.outcome(outcome);
         let ended = RoundEnd::of(&outcome);
@@ -132,7 +135,7 @@ impl Round {
     /// Serves a request whose client is asked while it waits.
     pub(crate) async fn play_live<T, P>(
         self: Box<Self>,
-        way: &Way<T>,
+        way: &HandlerKind<T>,
         prompter: &P,
     ) -> Result<T, Failure>
     where
@@ -142,8 +145,8 @@ impl Round {
         let watched = self.watch();
         let (core, request) = (Arc::clone(&self.core), self.request.clone());
         let result = match way {
-            Way::Flow(handler) => live::flow(self, &**handler, prompter).await,
-            Way::LowLevel(handler) => live::low_level(self, &**handler, prompter).await,
+            HandlerKind::Flow(handler) => live::flow(self, &**handler, prompter).await,
+            HandlerKind::LowLevel(handler) => live::low_level(self, &**handler, prompter).await,
         };
         let result = watched.result(result);
         let ended = match &result {

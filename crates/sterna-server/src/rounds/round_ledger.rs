@@ -8,7 +8,7 @@ use sterna_seal::OpenError;
 use super::state::{refused, take_up};
 use super::{Round, flow, low_level};
 use crate::failure::Failure;
-use crate::handler::Way;
+use crate::handler::HandlerKind;
 use crate::middleware::{RoundEnd, RoundGuard};
 use crate::tasks::store_failed;
 
@@ -36,7 +36,7 @@ impl Round {
     ///
     /// It was refused, or was entered with other answers, or was answered and
     /// its tool may be used once only.
-    pub(crate) async fn enter<T>(&mut self, way: &Way<T>) -> Result<EnteredRound, Failure> {
+    pub(crate) async fn enter<T>(&mut self, way: &HandlerKind<T>) -> Result<EnteredRound, Failure> {
         let watched = self.watch();
         let (retry, flow_round) = match take_up(self).await {
             Ok(flow_round) => (self.claim(way, &flow_round).await, Some(flow_round)),
@@ -58,7 +58,7 @@ impl Round {
 
     async fn claim<T>(
         &self,
-        way: &Way<T>,
+        way: &HandlerKind<T>,
         flow_round: &FlowRound,
     ) -> Result<EnteredRound, Failure> {
         let (Some(tasks), Some(state)) = (&self.core.tasks, &self.state) else {
@@ -66,8 +66,8 @@ impl Round {
         };
         let is_single_use = self.is_single_use();
         match way {
-            Way::Flow(_) => flow::check(self, flow_round)?,
-            Way::LowLevel(_) => low_level::check(self, flow_round)?,
+            HandlerKind::Flow(_) => flow::check(self, flow_round)?,
+            HandlerKind::LowLevel(_) => low_level::check(self, flow_round)?,
         }
         let digest = self.digest(state.as_str());
         let lifetime = self.target.lifetimes.flow;

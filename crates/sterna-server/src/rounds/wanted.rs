@@ -11,10 +11,10 @@ use sterna_protocol::resource::ReadResourceResult;
 use sterna_protocol::tool::CallToolResult;
 
 use super::{Target, strict};
+use crate::catalog::ToolEntry;
 use crate::core::Core;
 use crate::failure::{Failure, Kind};
-use crate::handler::Way;
-use crate::offer::ToolEntry;
+use crate::handler::HandlerKind;
 use crate::wording;
 
 /// An offer that a request names, with its arguments checked.
@@ -22,7 +22,7 @@ pub(crate) struct Wanted<T> {
     pub(crate) target: Target,
     /// Input of the handler.
     pub(crate) input: Value,
-    pub(crate) way: Arc<Way<T>>,
+    pub(crate) way: Arc<HandlerKind<T>>,
 }
 
 impl Wanted<CallToolResult> {

@@ -16,12 +16,12 @@ use sterna_seal::{Keyring, Realm, ReloadError, SharedKeyring, ThreadEntropy};
 use super::reload::{KeysReady, warn_if_exposed};
 use super::service::Manner;
 use super::{BuildError, KeySource, Server, Service, ShowMistakes};
+use crate::catalog::{Catalog, Extension, Extensions};
 use crate::changes::Changes;
 use crate::core::{Core, MistakesShown};
 use crate::current::{CurrentCore, ReplaceableCore};
 use crate::environment::Environment;
 use crate::lists::Profile;
-use crate::offer::{Extension, Extensions, Offers};
 use crate::reply::signature;
 use crate::session_table::SessionTable;
 use crate::task_mode::TaskMode;
@@ -50,9 +50,9 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         logs_to_stderr,
     } = server;
     let mut problems = Vec::new();
-    let mut offers = Offers {
+    let mut offers = Catalog {
         changing,
-        ..Offers::default()
+        ..Catalog::default()
     };
     for offer in offered {
         if let Err(problem) = offers.put(offer, &states) {
@@ -203,7 +203,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
 
 /// Names of a server that have a duration of their own.
 pub(super) fn metric_names<'a>(
-    offers: &'a Offers,
+    offers: &'a Catalog,
     extensions: &'a Extensions,
     profile: &Profile,
 ) -> MetricNames<'a> {
@@ -221,7 +221,7 @@ pub(super) fn metric_names<'a>(
 }
 
 /// Problems of tools that need a store, for a server that has none.
-pub(super) fn missing_store(offers: &Offers, has_store: bool) -> Vec<String> {
+pub(super) fn missing_store(offers: &Catalog, has_store: bool) -> Vec<String> {
     if has_store {
         return Vec::new();
     }
@@ -233,9 +233,8 @@ pub(super) fn missing_store(offers: &Offers, has_store: bool) -> Vec<String> {
                 "MR0400: the tool `{name}` runs as a task, and the server has no store"
             ));
         }
-        tool.needs_ledger.then(|| {
-            format!("MR0401: the tool `{name}` needs a ledger, and the server has no store")
-        })
+        tool.requires_store
+            .then(|| format!("MR0401: the tool `{name}` requires a store, and the server has none"))
     });
     missing.collect()
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::BuildError;
 use super::build::{metric_names, missing_store};
+use crate::catalog::{Catalog, CatalogEntry};
 use crate::changes::{Change, Changes};
 use crate::core::Core;
 use crate::current::ReplaceableCore;
-use crate::offer::{Offer, Offers};
 
 /// Change of a server's tools, prompts and resources, for
 /// [`Changes::update`](crate::Changes::update).
@@ -18,7 +18,7 @@ use crate::offer::{Offer, Offers};
 #[derive(Debug, Default)]
 #[must_use = "an edit does nothing until it is made"]
 pub struct Edit {
-    offered: Vec<Offer>,
+    offered: Vec<CatalogEntry>,
     tools: HashSet<String>,
     prompts: HashSet<String>,
     resources: HashSet<String>,
@@ -31,8 +31,8 @@ impl Edit {
         Self::default()
     }
 
-    /// Offers one thing more, at the end of its list.
-    pub fn offer(mut self, offer: impl Into<Offer>) -> Self {
+    /// Catalog one thing more, at the end of its list.
+    pub fn offer(mut self, offer: impl Into<CatalogEntry>) -> Self {
         self.offered.push(offer.into());
         self
     }
@@ -63,7 +63,7 @@ impl Edit {
 
     /// The server with the edit made.
     fn apply(self, core: &Core) -> Result<Core, BuildError> {
-        let mut offers = Offers::clone(&core.offers);
+        let mut offers = Catalog::clone(&core.offers);
         offers.tools.retain(|name| !self.tools.contains(name));
         offers.prompts.retain(|name| !self.prompts.contains(name));
         offers.resources.retain(|uri| !self.resources.contains(uri));

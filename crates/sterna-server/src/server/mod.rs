@@ -27,10 +27,10 @@ use sterna_http::auth::{Caller, Gate};
 use sterna_http::clock::Clock;
 use sterna_http::{HttpConfig, Probes};
 
+use crate::catalog::{CatalogEntry, Extension, FromUri, Prompt, Resource, ResourceTemplate, Tool};
 use crate::environment::States;
 use crate::handler::{Handler, IntoPromptResult, IntoResourceResult, IntoToolResult, Params};
 use crate::middleware::Middleware;
-use crate::offer::{Extension, FromUri, Offer, Prompt, Resource, ResourceTemplate, Tool};
 
 /// A server that is being put together.
 ///
@@ -62,7 +62,7 @@ use crate::offer::{Extension, FromUri, Offer, Prompt, Resource, ResourceTemplate
 pub struct Server {
     info: Implementation,
     instructions: Option<String>,
-    offers: Vec<Offer>,
+    offers: Vec<CatalogEntry>,
     extensions: Vec<Extension>,
     states: States,
     keys: Option<KeySource>,
@@ -103,7 +103,7 @@ impl Server {
         }
     }
 
-    /// Offers a tool whose [handler](Handler) is `async fn(Cx<'_>, A) -> R`, takes
+    /// Catalog a tool whose [handler](Handler) is `async fn(Cx<'_>, A) -> R`, takes
     /// [`State`](crate::State), or is an async closure. For a title, an output
     /// schema and other settings, [`offer`](Self::offer) a [`Tool`].
     ///
@@ -134,7 +134,7 @@ impl Server {
         self.offer(Tool::new(name, description, handler))
     }
 
-    /// Offers a prompt whose handler is `async fn(Cx<'_>, A) -> R`.
+    /// Catalog a prompt whose handler is `async fn(Cx<'_>, A) -> R`.
     pub fn prompt<H, P, R>(self, name: &str, description: &str, handler: H) -> Self
     where
         H: for<'a> Handler<'a, P, Output = R> + Send + Sync + 'static,
@@ -145,7 +145,7 @@ impl Server {
         self.offer(Prompt::new(name, description, handler))
     }
 
-    /// Offers a resource whose handler is `async fn(Cx<'_>, Uri) -> R`.
+    /// Catalog a resource whose handler is `async fn(Cx<'_>, Uri) -> R`.
     pub fn resource<H, P, R>(self, uri: &str, name: &str, handler: H) -> Self
     where
         H: for<'a> Handler<'a, P, Output = R> + Send + Sync + 'static,
@@ -156,7 +156,7 @@ impl Server {
         self.offer(Resource::new(uri, name, handler))
     }
 
-    /// Offers resources whose addresses follow `pattern`, such as
+    /// Catalog resources whose addresses follow `pattern`, such as
     /// `note://{id}`; the handler is `async fn(Cx<'_>, A) -> R`, and the members
     /// of `A` are the variables.
     pub fn resource_template<H, P, R>(self, pattern: &str, name: &str, handler: H) -> Self
@@ -169,9 +169,9 @@ impl Server {
         self.offer(ResourceTemplate::new(pattern, name, handler))
     }
 
-    /// Offers a [`Tool`], a [`Prompt`], a [`Resource`] or a
+    /// Catalog a [`Tool`], a [`Prompt`], a [`Resource`] or a
     /// [`ResourceTemplate`]. Lists keep this order.
-    pub fn offer(mut self, offer: impl Into<Offer>) -> Self {
+    pub fn offer(mut self, offer: impl Into<CatalogEntry>) -> Self {
         self.offers.push(offer.into());
         self
     }

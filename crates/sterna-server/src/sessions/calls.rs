@@ -15,7 +15,7 @@ use super::prompter::SessionPrompter;
 use crate::call::Reporter;
 use crate::call::{Headers, Request, RequestInner, TaskPromotion};
 use crate::core::Core;
-use crate::cx::Posed;
+use crate::cx::PendingQuestions;
 use crate::failure::Failure;
 use crate::reply::{Answer, CallResult, check_output};
 use crate::rounds::{Round, Wanted};
@@ -71,7 +71,7 @@ pub(super) async fn run<T: CallResult + Serialize + Send + 'static>(
         mistake: OnceLock::new(),
         position: OnceLock::new(),
         promotion: TaskPromotion::default(),
-        posed: Posed::default(),
+        pending: PendingQuestions::default(),
     });
     let (method, name) = (wanted.target.method, wanted.target.name.clone());
     let round = Box::new(Round {

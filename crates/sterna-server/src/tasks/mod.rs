@@ -32,7 +32,7 @@ pub(crate) use store::{StoreReady, store_failed};
 pub(crate) use v1::Stored;
 pub(crate) use watch::Watch;
 
-use crate::offer::Tasking;
+use crate::catalog::Tasking;
 use crate::task_mode::TaskMode;
 
 /// Tasks of a server, and the store that they are in.

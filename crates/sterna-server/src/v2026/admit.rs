@@ -15,9 +15,9 @@ use sterna_protocol::methods::ClientRequest;
 use sterna_protocol::version::ProtocolVersion;
 
 use super::tasks::{self, AnyTaskRequest};
+use crate::catalog::ToolEntry;
 use crate::core::Core;
 use crate::failure::Failure;
-use crate::offer::ToolEntry;
 use crate::task_mode::TaskDialect;
 use crate::wording;
 

@@ -17,10 +17,10 @@ use super::outcome::{reject, serve};
 use super::task_request::requested_task;
 use crate::call::Reporter;
 use crate::call::{Headers, Request, RequestInner, TaskPromotion};
+use crate::catalog::ToolEntry;
 use crate::core::Core;
-use crate::cx::Posed;
+use crate::cx::PendingQuestions;
 use crate::failure::Failure;
-use crate::offer::ToolEntry;
 use crate::reply::RequestSpan;
 use crate::reply::{Answer, CallResult, Reply, check_output};
 use crate::rounds::{Round, Wanted};
@@ -64,7 +64,7 @@ pub(super) fn tool(
     };
     if let Some(options) = options
         && params.request_state.is_none()
-        && !plan.asks_first
+        && !plan.task_on_demand
         && let Some(tasks) = core.tasks.clone()
     {
         let tool = Some(wanted.target.name.as_str());
@@ -192,7 +192,7 @@ fn run<T: CallResult + Serialize + Send + 'static>(
         mistake: OnceLock::new(),
         position: OnceLock::new(),
         promotion: TaskPromotion::with(sent.options),
-        posed: Posed::default(),
+        pending: PendingQuestions::default(),
     });
     let round = Box::new(Round {
         core: Arc::clone(&core),

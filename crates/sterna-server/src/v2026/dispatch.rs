@@ -9,9 +9,9 @@ use sterna_protocol::methods::ClientRequest;
 use sterna_protocol::result::Complete;
 
 use super::{admit, calls, listen};
+use crate::catalog::ToolEntry;
 use crate::core::Core;
 use crate::failure::Failure;
-use crate::offer::ToolEntry;
 use crate::reply::{Answer, Reply, complete, page, refuse};
 use crate::reply::{RequestEnd, RequestSpan};
 

@@ -13,7 +13,7 @@ use sterna_protocol::version::ProtocolVersion;
 use super::admit;
 use crate::call::{Headers, Request, RequestInner, TaskPromotion};
 use crate::core::Core;
-use crate::cx::Posed;
+use crate::cx::PendingQuestions;
 use crate::failure::Failure;
 use crate::reply::RequestSpan;
 use crate::reply::{Answer, refuse};
@@ -68,7 +68,7 @@ async fn result(core: Arc<Core>, inbound: Inbound, method: &str) -> Result<Value
         reporter: None,
         mistake: OnceLock::new(),
         promotion: TaskPromotion::default(),
-        posed: Posed::default(),
+        pending: PendingQuestions::default(),
         position: OnceLock::new(),
     });
     let serving = catch_panic(serve(request, params)).await;

@@ -15,7 +15,7 @@ use sterna_runner::EnteredRound;
 
 use crate::core::Core;
 use crate::failure::Failure;
-use crate::handler::Way;
+use crate::handler::HandlerKind;
 use crate::reply::RequestSpan;
 use crate::reply::{Answer, CallResult, sign};
 use crate::rounds::{Played, Round, round_failed};
@@ -26,7 +26,7 @@ use crate::tasks::store_failed;
 /// `finish` makes its result ready for the client.
 pub(super) async fn serve<T: CallResult + Serialize + Send + 'static>(
     round: Box<Round>,
-    way: &Way<T>,
+    way: &HandlerKind<T>,
     deadline: Instant,
     id: RequestId,
     finish: impl FnOnce(&Core, &mut T) -> Result<(), Failure> + Send,
@@ -60,7 +60,7 @@ pub(super) async fn serve<T: CallResult + Serialize + Send + 'static>(
 /// had before.
 async fn serve_once<T: CallResult + Serialize + Send + 'static>(
     mut round: Box<Round>,
-    way: &Way<T>,
+    way: &HandlerKind<T>,
     deadline: Instant,
     id: RequestId,
     finish: impl FnOnce(&Core, &mut T) -> Result<(), Failure> + Send,

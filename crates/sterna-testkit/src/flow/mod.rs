@@ -33,10 +33,10 @@ use crate::world::{Give, MakeWorld};
 /// # Examples
 ///
 /// ```
-/// use sterna_server::{Cx, Refused};
+/// use sterna_server::{Cx, AskError};
 /// use sterna_testkit::Flow;
 ///
-/// async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+/// async fn greet(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
 ///     let name: String = cx.ask("name", "Who are you?").await?;
 ///     Ok(format!("Hello, {name}!"))
 /// }
@@ -208,14 +208,14 @@ impl Flow {
     /// deployment: a tool of the same name with this handler.
     ///
     /// ```
-    /// use sterna_server::{Cx, Refused};
+    /// use sterna_server::{Cx, AskError};
     /// use sterna_testkit::Flow;
     ///
-    /// async fn old(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    /// async fn old(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     ///     cx.ask("name", "Who are you?").await
     /// }
     ///
-    /// async fn new(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+    /// async fn new(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     ///     let name: String = cx.ask("name", "Who are you?").await?;
     ///     let city: String = cx.ask("city", "Where do you live?").await?;
     ///     Ok(format!("{name} of {city}"))

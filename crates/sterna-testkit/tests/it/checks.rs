@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sterna_server::{Cx, Refused, ToolError};
+use sterna_server::{AskError, Cx, ToolError};
 use sterna_testkit::Flow;
 
 use crate::Outside;
@@ -56,7 +56,7 @@ async fn a_flow_that_ends_early() {
     flow.check().await;
 }
 
-async fn hurried(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn hurried(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     tokio::select! {
         name = cx.ask::<String>("name", "Who are you?") => name,
         () = cx.sleep("patience", Duration::from_secs(60)) => Ok("no answer".to_owned()),

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use sterna_server::auth::Principal;
-use sterna_server::{Cx, Refused};
+use sterna_server::{AskError, Cx};
 use sterna_testkit::{Flow, Round};
 
 #[derive(Deserialize, JsonSchema)]
@@ -15,7 +15,7 @@ struct Trip {
     number: u32,
 }
 
-async fn both(cx: Cx<'_>, trip: Trip) -> Result<String, Refused> {
+async fn both(cx: Cx<'_>, trip: Trip) -> Result<String, AskError> {
     let (name, city) = tokio::join!(
         cx.ask::<String>("name", "Who?"),
         cx.ask::<String>("city", "Where?"),

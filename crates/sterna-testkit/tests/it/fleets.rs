@@ -7,10 +7,10 @@ use sterna_protocol::elicitation::{ElicitRequestFormParams, FormSchema, NumberSc
 use sterna_protocol::input::{InputRequest, InputRequired, RequestState};
 use sterna_protocol::result::Outcome;
 use sterna_protocol::tool::CallToolResult;
-use sterna_server::{Answers, Call, Cx, Refused, Server, TaskMode, Tool, ToolError};
+use sterna_server::{Answers, AskError, Call, Cx, Server, TaskMode, Tool, ToolError};
 use sterna_testkit::{ExecutionMode, Flow};
 
-async fn old_sync(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn old_sync(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let (github, google) = tokio::join!(
         cx.ask::<String>("github", "Your GitHub login?"),
         cx.ask::<String>("google", "Your Google login?"),
@@ -18,7 +18,7 @@ async fn old_sync(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     Ok(format!("{} and {}", github?, google?))
 }
 
-async fn new_sync(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn new_sync(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let (github, microsoft) = tokio::join!(
         cx.ask::<String>("github", "Your GitHub login?"),
         cx.ask::<String>("microsoft", "Your Microsoft login?"),
@@ -41,7 +41,7 @@ async fn a_new_build_asks_only_for_what_is_missing() {
     assert_eq!((checked.ways, checked.replays), (1, 2));
 }
 
-async fn count(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn count(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let seen = cx.state::<AtomicU32>().fetch_add(1, Ordering::SeqCst);
     cx.confirm("sure", "Sure?").await?;
     Ok(format!("seen {seen}"))
@@ -71,7 +71,7 @@ async fn print(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
 async fn a_flow_may_ask_before_it_becomes_a_task() {
     let build = || {
         let print = Tool::new("print", "Prints", print);
-        let print = print.task(TaskMode::Optional).asks_first();
+        let print = print.task(TaskMode::Optional).task_on_demand();
         Server::new("printer", "1.0.0").offer(print)
     };
     let flow = Flow::on(build, "print")

@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sterna_server::auth::Principal;
-use sterna_server::{Cx, Json, Refused, Script, ToolError, Uri};
+use sterna_server::{AskError, Cx, Json, SamplingRequest, ToolError, Uri};
 use sterna_testkit::Flow;
 
 use crate::Outside;
@@ -100,11 +100,11 @@ async fn a_decline_and_a_cancel_reach_the_handler() {
     assert_eq!(cancelled.run().await.text(), "The user did not answer.");
 }
 
-async fn everything(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn everything(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let page = "https://example.com/in".parse().unwrap();
     let (sure, text, roots, visited) = tokio::join!(
         cx.confirm("sure", "Sure?"),
-        cx.sample("text", Script::new("Write.", 9)),
+        cx.sample("text", SamplingRequest::new("Write.", 9)),
         cx.roots("roots"),
         cx.ask_url("signin", "Sign in", page),
     );
@@ -145,7 +145,7 @@ async fn everything_that_can_be_asked_can_be_answered() {
     flow.check().await;
 }
 
-async fn perhaps(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn perhaps(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let name = cx
         .ask("name", "Who are you?")
         .fallback("stranger".to_owned());
@@ -163,7 +163,7 @@ async fn a_client_that_cannot_be_asked_gets_the_fallback() {
     );
 }
 
-async fn strict(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn strict(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     cx.ask("name", "Who are you?").await
 }
 
@@ -203,7 +203,7 @@ struct Brief {
     topic: String,
 }
 
-async fn brief(cx: Cx<'_>, args: Brief) -> Result<String, Refused> {
+async fn brief(cx: Cx<'_>, args: Brief) -> Result<String, AskError> {
     let audience: String = cx.ask("audience", "For whom?").await?;
     Ok(format!("{} for {audience}", args.topic))
 }
@@ -217,7 +217,7 @@ async fn a_prompt_is_tested_as_a_tool_is() {
     flow.check().await;
 }
 
-async fn secret(cx: Cx<'_>, uri: Uri) -> Result<String, Refused> {
+async fn secret(cx: Cx<'_>, uri: Uri) -> Result<String, AskError> {
     let pin: u16 = cx.ask("pin", "Which PIN?").await?;
     Ok(format!("{uri} opened with {pin}"))
 }
@@ -229,7 +229,7 @@ async fn a_resource_is_tested_as_a_tool_is() {
     flow.check().await;
 }
 
-async fn twice(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn twice(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let age: u8 = cx.ask("age", "How old are you?").await?;
     Ok(format!("{age} years"))
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
-use sterna_server::{Cx, Refused, ToolError};
+use sterna_server::{AskError, Cx, ToolError};
 use sterna_testkit::Flow;
 
 use crate::Outside;
@@ -19,7 +19,7 @@ async fn check(flow: Flow, expected: Expect) {
 #[derive(Clone, Default)]
 struct Ticks(Arc<AtomicU32>);
 
-async fn restless(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn restless(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let tick = cx.state::<Ticks>().0.fetch_add(1, Ordering::SeqCst);
     let sure: bool = cx.confirm("sure", format!("Sure, at tick {tick}?")).await?;
     Ok(sure.to_string())

@@ -9,13 +9,13 @@ use sterna_protocol::elicitation::{ElicitContent, ElicitResult};
 use sterna_protocol::roots::Root;
 use sterna_protocol::tool::CallToolResult;
 use sterna_seal::{Key, Keyring, SecretKey, ThreadEntropy};
-use sterna_server::{Cx, Refused, RequestError, Server, ToolError, Uri};
+use sterna_server::{AskError, Cx, RequestError, Server, ToolError, Uri};
 use tokio::task::JoinSet;
 
 use super::rounds::text;
 use crate::errand::{errand, send};
 
-async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn greet(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let first: String = cx.ask("first", "First name?").await?;
     let last: String = cx.ask("last", "Last name?").await?;
     Ok(format!("Hello, {first} {last}!"))

@@ -11,7 +11,7 @@ use sterna_protocol::capabilities::{ClientCapabilities, ElicitationCapability, E
 use sterna_protocol::elicitation::{ElicitContent, ElicitResult};
 use sterna_protocol::tasks::TaskStatus;
 use sterna_server::auth::{Gate, StaticTokens};
-use sterna_server::{Cx, Refused, Server, ServerConfig, TaskMode, Tool, ToolError};
+use sterna_server::{AskError, Cx, Server, ServerConfig, TaskMode, Tool, ToolError};
 use sterna_store::{MemoryLimits, MemoryStore, UnixMillis};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -26,7 +26,7 @@ async fn fail(_: Cx<'_>, (): ()) -> Result<(), ToolError> {
     Err(ToolError::new("no luck"))
 }
 
-async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn greet(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let first: String = cx.ask("first", "First name?").await?;
     let last: String = cx.ask("last", "Last name?").await?;
     Ok(format!("Hello, {first} {last}!"))

@@ -8,44 +8,46 @@ use sterna_protocol::elicitation::{
 use sterna_protocol::input::{InputRequest, InputRequired, RequestState};
 use sterna_protocol::result::Outcome;
 use sterna_protocol::tool::CallToolResult;
-use sterna_server::{Answers, Call, Cx, Refused, Script, Server, Tool, Uri};
+use sterna_server::{Answers, AskError, Call, Cx, SamplingRequest, Server, Tool, Uri};
 
 use super::{Session, next, show};
 use crate::mcp::accept;
 
-async fn name(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn name(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let name: String = cx.ask("name", "Who are you?").await?;
     Ok(format!("Hello, {name}!"))
 }
 
-async fn visit(cx: Cx<'_>, (): ()) -> Result<&'static str, Refused> {
+async fn visit(cx: Cx<'_>, (): ()) -> Result<&'static str, AskError> {
     let url = "https://example.com/in".parse().unwrap();
     cx.ask_url("signin", "Sign in", url).await?;
     Ok("visited")
 }
 
-async fn wiretapped(cx: Cx<'_>, (): ()) -> Result<&'static str, Refused> {
+async fn wiretapped(cx: Cx<'_>, (): ()) -> Result<&'static str, AskError> {
     let url = "http://example.com/in".parse().unwrap();
     cx.ask_url("signin", "Sign in", url).await?;
     Ok("visited")
 }
 
-async fn low_wiretapped(_: Call, _: Answers) -> Result<Outcome<CallToolResult>, Refused> {
+async fn low_wiretapped(_: Call, _: Answers) -> Result<Outcome<CallToolResult>, AskError> {
     let url = "http://example.com/in".parse().unwrap();
     let visit = InputRequest::elicit(ElicitRequestUrlParams::new("Sign in", url));
     Ok(Outcome::InputRequired(InputRequired::asking("in", visit)))
 }
 
-async fn model(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
-    let written = cx.sample("poem", Script::new("Write a poem", 10)).await?;
+async fn model(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
+    let written = cx
+        .sample("poem", SamplingRequest::new("Write a poem", 10))
+        .await?;
     Ok(format!("by {}", written.model))
 }
 
-async fn places(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn places(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     Ok(format!("{} roots", cx.roots("roots").await?.len()))
 }
 
-async fn thrice(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn thrice(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let mut all = Vec::new();
     for round in 0..12 {
         let text: String = cx
@@ -56,7 +58,7 @@ async fn thrice(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     Ok(all.concat())
 }
 
-async fn both(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn both(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let (left, right) = tokio::join!(
         cx.ask::<String>("left", "Left?"),
         cx.ask::<String>("right", "Right?"),
@@ -64,7 +66,7 @@ async fn both(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     Ok(format!("{} {}", left?, right?))
 }
 
-async fn race(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn race(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     tokio::select! {
         left = cx.ask::<String>("left", "Left?") => left,
         right = cx.ask::<String>("right", "Right?") => right,
@@ -72,7 +74,7 @@ async fn race(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
 }
 
 async fn denied(cx: Cx<'_>, (): ()) -> String {
-    let name = cx.ask::<String>("name", "Who are you?").or_deny().await;
+    let name = cx.ask::<String>("name", "Who are you?").optional().await;
     name.unwrap_or_else(|refused| refused.to_string())
 }
 
@@ -81,18 +83,18 @@ struct Audience {
     audience: String,
 }
 
-async fn brief(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn brief(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let audience: Audience = cx.ask("audience", "For whom?").await?;
     Ok(format!("For {}", audience.audience))
 }
 
-async fn secret(cx: Cx<'_>, uri: Uri) -> Result<String, Refused> {
+async fn secret(cx: Cx<'_>, uri: Uri) -> Result<String, AskError> {
     let pin: String = cx.ask("pin", "Which PIN?").await?;
     Ok(format!("{uri} opened with {pin}"))
 }
 
 /// Asks in two rounds and keeps the first answer in a state of its own.
-async fn low_level(call: Call, answers: Answers) -> Result<Outcome<CallToolResult>, Refused> {
+async fn low_level(call: Call, answers: Answers) -> Result<Outcome<CallToolResult>, AskError> {
     let ask = |key: &str| {
         let form = FormSchema::new().with_required(key, StringSchema::default());
         InputRequest::elicit(ElicitRequestFormParams::new(format!("{key}?"), form))

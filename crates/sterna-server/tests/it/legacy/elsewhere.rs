@@ -6,7 +6,7 @@ use std::time::Duration;
 use postgres_here::Postgres;
 use serde_json::{Value, json};
 use sterna_server::auth::{Gate, StaticTokens};
-use sterna_server::{Cx, Refused, Script, Server, Service};
+use sterna_server::{AskError, Cx, SamplingRequest, Server, Service};
 use sterna_store::{BlobId, Blobs, Store};
 use sterna_store_postgres::{Hints, PostgresStore};
 use sterna_store_sqlite::{Config, SqliteStore};
@@ -15,17 +15,19 @@ use super::{Session, next, show};
 use crate::mcp::tasks::{Fleet, config};
 use crate::mcp::{accept, mounted};
 
-async fn name(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn name(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let name: String = cx.ask("name", "Who are you?").await?;
     Ok(format!("Hello, {name}!"))
 }
 
-async fn model(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
-    let written = cx.sample("poem", Script::new("Write a poem", 10)).await?;
+async fn model(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
+    let written = cx
+        .sample("poem", SamplingRequest::new("Write a poem", 10))
+        .await?;
     Ok(format!("by {}", written.model))
 }
 
-async fn both(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn both(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let (left, right) = tokio::join!(
         cx.ask::<String>("left", "Left?"),
         cx.ask::<String>("right", "Right?"),

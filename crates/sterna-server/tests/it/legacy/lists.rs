@@ -1,5 +1,5 @@
 use serde_json::{Value, json};
-use sterna_server::{Cx, Json, Prompt, Server, ServerConfig, Tool, Typed};
+use sterna_server::{CompletionRequest, Cx, Json, Prompt, Server, ServerConfig, Tool};
 
 use super::{Session, next, show};
 
@@ -11,7 +11,7 @@ async fn seven(_: Cx<'_>, (): ()) -> Json<u8> {
     Json(7)
 }
 
-async fn suggest(typed: Typed) -> Vec<String> {
+async fn suggest(typed: CompletionRequest) -> Vec<String> {
     vec![format!("{}!", typed.value)]
 }
 

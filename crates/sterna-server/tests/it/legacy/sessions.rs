@@ -285,7 +285,7 @@ async fn a_question_waits_no_longer_than_a_call_may_take() {
 
 #[tokio::test]
 async fn a_session_has_so_many_questions_open_and_no_more() {
-    async fn many(cx: Cx<'_>, (): ()) -> Result<(), sterna_server::Refused> {
+    async fn many(cx: Cx<'_>, (): ()) -> Result<(), sterna_server::AskError> {
         let asked: Vec<_> = (0..33)
             .map(|number| cx.confirm(&format!("q{number}"), "Really?"))
             .collect();

@@ -1,7 +1,7 @@
 use expect_test::expect;
 use serde_json::{Value, json};
 use sterna_server::auth::{Gate, StaticTokens};
-use sterna_server::{Cx, Json, Refused, Script, Server, TaskMode, Tool, ToolError};
+use sterna_server::{AskError, Cx, Json, SamplingRequest, Server, TaskMode, Tool, ToolError};
 
 use super::{Session, next, show};
 use crate::mcp::accept;
@@ -32,18 +32,20 @@ async fn panics(_: Cx<'_>, (): ()) {
     panic!("on purpose");
 }
 
-async fn name(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn name(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let name: String = cx.ask("name", "Who are you?").await?;
     let age: u8 = cx.ask("age", "How old are you?").await?;
     Ok(format!("{name} is {age}"))
 }
 
-async fn model(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
-    let written = cx.sample("poem", Script::new("Write a poem", 10)).await?;
+async fn model(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
+    let written = cx
+        .sample("poem", SamplingRequest::new("Write a poem", 10))
+        .await?;
     Ok(format!("by {}", written.model))
 }
 
-async fn places(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn places(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     Ok(format!("{} roots", cx.roots("roots").await?.len()))
 }
 

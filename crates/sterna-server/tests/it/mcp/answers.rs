@@ -1,6 +1,6 @@
 use http::HeaderValue;
 use serde_json::{Value, json};
-use sterna_server::{Cx, Refused, Server};
+use sterna_server::{AskError, Cx, Server};
 
 use super::{CAPABILITIES, Client, Reply, VERSION, headers};
 
@@ -8,7 +8,7 @@ async fn echo(_: Cx<'_>, (): ()) -> &'static str {
     "echo"
 }
 
-async fn visit(cx: Cx<'_>, args: Page) -> Result<&'static str, Refused> {
+async fn visit(cx: Cx<'_>, args: Page) -> Result<&'static str, AskError> {
     let url = args.url.parse().expect("the test sends a URL");
     cx.ask_url("page", "Go there", url).await?;
     Ok("went")

@@ -1,6 +1,8 @@
 use expect_test::{Expect, expect};
 use serde_json::json;
-use sterna_server::{Cx, Edit, Prompt, Server, StartError, State, TaskMode, Tool, Typed, Uri};
+use sterna_server::{
+    CompletionRequest, Cx, Edit, Prompt, Server, StartError, State, TaskMode, Tool, Uri,
+};
 
 async fn nothing(_: Cx<'_>, (): ()) {}
 
@@ -14,7 +16,7 @@ async fn read(_: Cx<'_>, _: Uri) -> &'static str {
 
 async fn text(_: Cx<'_>, _: String) {}
 
-async fn suggest(_: Typed) -> Vec<String> {
+async fn suggest(_: CompletionRequest) -> Vec<String> {
     Vec::new()
 }
 
@@ -92,7 +94,7 @@ fn a_schema_that_is_none_keeps_the_server_from_being_built() {
     check(
         with_schema(json!({"type": "object", "properties": {"x": {"type": "strange"}}})),
         expect![[
-            r#"the tool `a` has an input schema that is none: "strange" is not valid under any of the schemas listed in the 'anyOf' keyword"#
+            r#"the tool `a` has an invalid input schema: "strange" is not valid under any of the schemas listed in the 'anyOf' keyword"#
         ]],
     );
     check(
@@ -106,7 +108,7 @@ fn a_schema_that_is_none_keeps_the_server_from_being_built() {
             json!({"type": "object", "properties": {"x": {"$ref": "https://example.com/x"}}}),
         ),
         expect![
-            "the tool `a` has an input schema that is none: Resource 'https://example.com/x' is not present in a registry and retrieving it failed: `resolve-http` feature or a custom resolver is required to resolve external schemas via HTTP"
+            "the tool `a` has an invalid input schema: Resource 'https://example.com/x' is not present in a registry and retrieving it failed: `resolve-http` feature or a custom resolver is required to resolve external schemas via HTTP"
         ],
     );
     check(
@@ -136,11 +138,11 @@ async fn a_server_that_could_be_reached_needs_keys_and_a_gate() {
 #[test]
 fn a_tool_that_needs_a_store_is_not_built_without() {
     let task = Tool::new("job", "", nothing).task(TaskMode::Optional);
-    let effect = Tool::new("pay", "", nothing).needs_ledger();
+    let effect = Tool::new("pay", "", nothing).requires_store();
     check(
         server().offer(task).offer(effect),
         expect![[r#"
             MR0400: the tool `job` runs as a task, and the server has no store
-            MR0401: the tool `pay` needs a ledger, and the server has no store"#]],
+            MR0401: the tool `pay` requires a store, and the server has none"#]],
     );
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use expect_test::expect;
 use serde_json::{Value, json};
 use sterna_server::{
-    BuildError, Changes, Cx, Edit, Prompt, Refused, Resource, ResourceTemplate, Server,
+    AskError, BuildError, Changes, Cx, Edit, Prompt, Resource, ResourceTemplate, Server,
     ServerConfig, Service, TaskMode, Tool, Uri,
 };
 
@@ -28,7 +28,7 @@ async fn read_one(_: Cx<'_>, args: Id) -> String {
     args.id
 }
 
-async fn asks(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn asks(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     cx.ask("name", "Name?").await
 }
 
@@ -252,7 +252,7 @@ async fn a_flow_goes_on_in_the_tool_that_took_the_place_of_its_own() {
 
 #[tokio::test]
 async fn a_call_ends_with_what_it_began_with() {
-    async fn removes_itself(cx: Cx<'_>, (): ()) -> Result<&'static str, Refused> {
+    async fn removes_itself(cx: Cx<'_>, (): ()) -> Result<&'static str, AskError> {
         let edit = Edit::new().without_tool("removes_itself");
         cx.request().changes().update(edit).expect("it changes");
         Ok("done")

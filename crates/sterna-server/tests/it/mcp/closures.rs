@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::json;
 use sterna_server::{
-    Cx, Edit, Offer, Prompt, Resource, ResourceTemplate, Server, Service, State, Tool, ToolError,
-    Uri,
+    CatalogEntry, Cx, Edit, Prompt, Resource, ResourceTemplate, Server, Service, State, Tool,
+    ToolError, Uri,
 };
 
 use super::{Client, accept};
@@ -123,7 +123,7 @@ fn a_server_is_built_on_another_thread_than_it_was_put_together_on() {
     fn can_move<T: Send + Sync>() {}
     can_move::<Server>();
     can_move::<Service>();
-    can_move::<Offer>();
+    can_move::<CatalogEntry>();
     can_move::<Tool>();
     can_move::<Prompt>();
     can_move::<Resource>();

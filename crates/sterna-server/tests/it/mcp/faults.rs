@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sterna_server::{Cx, Extension, Prompt, Refused, Request, RequestError, Server, Typed, Uri};
+use sterna_server::{
+    AskError, CompletionRequest, Cx, Extension, Prompt, Request, RequestError, Server, Uri,
+};
 
 use super::Client;
 
@@ -35,11 +37,11 @@ async fn read_fails(_: Cx<'_>, _: Uri) -> Result<String, RequestError> {
     Ok(number.to_string())
 }
 
-async fn suggestion_panics(_: Typed) -> Vec<String> {
+async fn suggestion_panics(_: CompletionRequest) -> Vec<String> {
     panic!("a secret")
 }
 
-async fn asks(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn asks(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     cx.ask("name", "Name?").await
 }
 

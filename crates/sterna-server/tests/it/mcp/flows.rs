@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sterna_server::{Cx, Refused, Script, Server, ToolError};
+use sterna_server::{AskError, Cx, SamplingRequest, Server, ToolError};
 
 use super::{Client, accept};
 
@@ -18,7 +18,7 @@ struct Profile {
     newsletter: bool,
 }
 
-async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn greet(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let profile: Profile = cx.ask("profile", "Who are you?").await?;
     Ok(format!(
         "{} {} {}",
@@ -38,10 +38,10 @@ async fn two_rounds(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     Ok(format!("first={first};second={second};count={count}"))
 }
 
-async fn multi(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn multi(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let (sure, text, roots, visited) = tokio::join!(
         cx.confirm("sure", "Sure?"),
-        cx.sample("text", Script::new("Write.", 9)),
+        cx.sample("text", SamplingRequest::new("Write.", 9)),
         cx.roots("roots"),
         cx.ask_url(
             "signin",
@@ -197,7 +197,7 @@ async fn a_root_that_is_no_file_is_not_believed() {
     assert!(shown.contains("-> ask {roots~2: roots/list"), "{shown}");
 }
 
-async fn endless(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn endless(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     loop {
         let _: String = cx.ask("more", "More?").await?;
     }

@@ -2,42 +2,45 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use sterna_protocol::sampling::{CreateMessageRequestParams, IncludeContext};
-use sterna_server::{Cx, Refused, Script, Server};
+use sterna_server::{AskError, Cx, SamplingRequest, Server};
 
 use super::Client;
 
-async fn plain(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn plain(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let (name, text) = tokio::join!(
         cx.ask::<String>("name", "Name?"),
-        cx.sample("text", Script::new("Write.", 9)),
+        cx.sample("text", SamplingRequest::new("Write.", 9)),
     );
     Ok(format!("{} {}", name?, text?.model))
 }
 
-async fn with_tools(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn with_tools(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let mut params = CreateMessageRequestParams::new(Vec::new(), 9);
     params.tools = Some(Vec::new());
     Ok(cx.sample("text", params).await?.model)
 }
 
-async fn with_context(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn with_context(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let mut params = CreateMessageRequestParams::new(Vec::new(), 9);
     params.include_context = Some(IncludeContext::ThisServer);
     Ok(cx.sample("text", params).await?.model)
 }
 
-async fn without_context(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn without_context(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let mut params = CreateMessageRequestParams::new(Vec::new(), 9);
     params.include_context = Some(IncludeContext::None);
     Ok(cx.sample("text", params).await?.model)
 }
 
-async fn with_fallback(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn with_fallback(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let name = cx
         .ask("name", "Name?")
         .fallback("nobody".to_owned())
         .await?;
-    let text = cx.sample("text", Script::new("Write.", 9)).or_deny().await;
+    let text = cx
+        .sample("text", SamplingRequest::new("Write.", 9))
+        .optional()
+        .await;
     let text = text.map_or_else(|refused| refused.to_string(), |text| text.model);
     let last: String = cx
         .ask("last", format!("{name}, last?"))
@@ -51,11 +54,11 @@ struct Greet {
     name: Option<String>,
 }
 
-async fn with_argument(cx: Cx<'_>, args: Greet) -> Result<String, Refused> {
+async fn with_argument(cx: Cx<'_>, args: Greet) -> Result<String, AskError> {
     cx.ask("name", "Name?").fallback_to(args.name).await
 }
 
-async fn visit(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn visit(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     cx.ask_url("visit", "Go", "https://example.com".parse().unwrap())
         .await?;
     Ok("gone".to_owned())

@@ -7,25 +7,27 @@ use sterna_protocol::content::{
 };
 use sterna_protocol::implementation::Icon;
 use sterna_protocol::resource::Resource;
-use sterna_server::{Cx, Refused, Script, Server};
+use sterna_server::{AskError, Cx, SamplingRequest, Server};
 
 use super::{Client, accept};
 
-async fn form(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn form(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     cx.ask("form", "Which?").await
 }
 
-async fn model(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
-    let said = cx.sample("model", Script::new("Write.", 9)).await?;
+async fn model(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
+    let said = cx
+        .sample("model", SamplingRequest::new("Write.", 9))
+        .await?;
     Ok(format!("{} block", said.content.blocks().len()))
 }
 
-async fn places(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn places(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let roots = cx.roots("places").await?;
     Ok(format!("{} root", roots.len()))
 }
 
-async fn visit(cx: Cx<'_>, (): ()) -> Result<&'static str, Refused> {
+async fn visit(cx: Cx<'_>, (): ()) -> Result<&'static str, AskError> {
     let url = "https://example.com/in".parse().expect("a URL");
     cx.ask_url("visit", "Sign in", url).await?;
     Ok("signed in")

@@ -4,7 +4,9 @@ use expect_test::expect;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sterna_server::{Cx, Refused, ResourceTemplate, Server, ServerConfig, Tool, Typed, Uri};
+use sterna_server::{
+    AskError, CompletionRequest, Cx, ResourceTemplate, Server, ServerConfig, Tool, Uri,
+};
 
 use super::Client;
 
@@ -72,11 +74,11 @@ async fn every_page_may_be_kept_by_the_same_people_and_read_from_any_instance() 
     assert_eq!(second["cacheScope"], "private");
 }
 
-async fn asks(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn asks(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     cx.ask("name", "Name?").await
 }
 
-async fn asks_to_read(cx: Cx<'_>, _: Uri) -> Result<String, Refused> {
+async fn asks_to_read(cx: Cx<'_>, _: Uri) -> Result<String, AskError> {
     cx.ask("name", "Name?").await
 }
 
@@ -86,11 +88,11 @@ struct Id {
     id: String,
 }
 
-async fn asks_for(cx: Cx<'_>, _: Id) -> Result<String, Refused> {
+async fn asks_for(cx: Cx<'_>, _: Id) -> Result<String, AskError> {
     cx.ask("name", "Name?").await
 }
 
-async fn suggest(_: Typed) -> Vec<String> {
+async fn suggest(_: CompletionRequest) -> Vec<String> {
     vec!["a".to_owned()]
 }
 

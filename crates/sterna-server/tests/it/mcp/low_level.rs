@@ -3,7 +3,7 @@ use sterna_protocol::elicitation::{ElicitRequestFormParams, FormSchema, StringSc
 use sterna_protocol::input::{InputRequest, InputRequired, RequestState};
 use sterna_protocol::result::Outcome;
 use sterna_protocol::tool::CallToolResult;
-use sterna_server::{Answers, Call, Refused, Server, Tool};
+use sterna_server::{Answers, AskError, Call, Server, Tool};
 
 use super::{Client, accept, show};
 
@@ -13,7 +13,7 @@ fn question(key: &str) -> InputRequest {
 }
 
 /// Asks for `first`, keeps it in its own state, asks for `second`.
-async fn two_rounds(call: Call, answers: Answers) -> Result<Outcome<CallToolResult>, Refused> {
+async fn two_rounds(call: Call, answers: Answers) -> Result<Outcome<CallToolResult>, AskError> {
     let first = match (call.state(), answers.form::<String>("first")) {
         (Some(first), _) => first.to_owned(),
         (None, Some(first)) => first?,
@@ -32,7 +32,7 @@ async fn two_rounds(call: Call, answers: Answers) -> Result<Outcome<CallToolResu
 }
 
 /// Sends the client away twice without asking anything.
-async fn shed(call: Call, _: Answers) -> Result<Outcome<CallToolResult>, Refused> {
+async fn shed(call: Call, _: Answers) -> Result<Outcome<CallToolResult>, AskError> {
     let round = call.round();
     if round < 2 {
         let state = RequestState::new(round.to_string());
@@ -44,7 +44,7 @@ async fn shed(call: Call, _: Answers) -> Result<Outcome<CallToolResult>, Refused
     ))))
 }
 
-async fn panics(_: Call, _: Answers) -> Result<Outcome<CallToolResult>, Refused> {
+async fn panics(_: Call, _: Answers) -> Result<Outcome<CallToolResult>, AskError> {
     panic!("as told")
 }
 

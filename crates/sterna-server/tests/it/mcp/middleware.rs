@@ -10,15 +10,15 @@ use sterna_protocol::input::{InputRequest, InputRequired};
 use sterna_protocol::result::Outcome;
 use sterna_protocol::tool::CallToolResult;
 use sterna_server::{
-    Answers, Call, Cx, Middleware, Refused, RequestError, RoundEnd, RoundInfo, RoundResult, Server,
-    TaskMode, Tool, ToolError,
+    Answers, AskError, Call, Cx, Middleware, RequestError, RoundEnd, RoundInfo, RoundResult,
+    Server, TaskMode, Tool, ToolError,
 };
 
 use super::tasks::{Fleet, said};
 use super::{Client, accept, show};
 use crate::legacy::Session;
 
-async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn greet(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let name: String = cx.ask("name", "Name?").await?;
     Ok(format!("Hello, {name}!"))
 }
@@ -33,7 +33,7 @@ async fn fails(_: Cx<'_>, (): ()) -> Result<String, ToolError> {
 }
 
 /// Asks like `greet`, and returns its question itself.
-async fn low_level(_: Call, answers: Answers) -> Result<Outcome<CallToolResult>, Refused> {
+async fn low_level(_: Call, answers: Answers) -> Result<Outcome<CallToolResult>, AskError> {
     let Some(name) = answers.form::<String>("name") else {
         let form = sterna_server::form_schema::<String>("name").unwrap();
         let asked = sterna_protocol::elicitation::ElicitRequestFormParams::new("Name?", form);

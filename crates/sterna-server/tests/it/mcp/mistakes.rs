@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sterna_protocol::result::Outcome;
 use sterna_protocol::tool::CallToolResult;
 use sterna_server::auth::{Gate, ScopePolicy, Scopes, StaticTokens};
-use sterna_server::{Answers, Call, Cx, Refused, ResourceTemplate, Server, Tool};
+use sterna_server::{Answers, AskError, Call, Cx, ResourceTemplate, Server, Tool};
 
 use super::{Client, accept, show};
 
@@ -87,12 +87,12 @@ struct Place {
     region: Region,
 }
 
-async fn ask_region(cx: Cx<'_>, (): ()) -> Result<&'static str, Refused> {
+async fn ask_region(cx: Cx<'_>, (): ()) -> Result<&'static str, AskError> {
     let _: Place = cx.ask("place", "Where?").await?;
     Ok("there")
 }
 
-async fn visit(cx: Cx<'_>, (): ()) -> Result<&'static str, Refused> {
+async fn visit(cx: Cx<'_>, (): ()) -> Result<&'static str, AskError> {
     cx.sample("text", "Write").await?;
     Ok("visited")
 }

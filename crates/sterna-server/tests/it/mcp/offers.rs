@@ -3,8 +3,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sterna_server::{
-    Cx, Extension, Json, Refused, Request, RequestError, ResourceTemplate, Server, Tool, ToolError,
-    Typed, Uri,
+    AskError, CompletionRequest, Cx, Extension, Json, Request, RequestError, ResourceTemplate,
+    Server, Tool, ToolError, Uri,
 };
 
 use super::{Client, accept, show};
@@ -44,7 +44,7 @@ struct NotFlat {
     inner: Vec<String>,
 }
 
-async fn not_a_form(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn not_a_form(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let _: NotFlat = cx.ask("x", "?").await?;
     Ok(String::new())
 }
@@ -55,7 +55,7 @@ struct Brief {
     topic: String,
 }
 
-async fn brief(cx: Cx<'_>, args: Brief) -> Result<String, Refused> {
+async fn brief(cx: Cx<'_>, args: Brief) -> Result<String, AskError> {
     let audience: String = cx.ask("audience", "For whom?").await?;
     Ok(format!("Brief about {} for {audience}", args.topic))
 }
@@ -77,7 +77,7 @@ async fn clock(_: Cx<'_>, uri: Uri) -> Vec<u8> {
     uri.as_str().as_bytes().to_vec()
 }
 
-async fn suggest(typed: Typed) -> Vec<String> {
+async fn suggest(typed: CompletionRequest) -> Vec<String> {
     (0..200).map(|n| format!("{}{n}", typed.value)).collect()
 }
 

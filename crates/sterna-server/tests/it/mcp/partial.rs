@@ -1,11 +1,11 @@
 //! Rounds that are answered in part.
 
 use serde_json::json;
-use sterna_server::{Cx, Refused, Server};
+use sterna_server::{AskError, Cx, Server};
 
 use super::{Client, accept};
 
-async fn three(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn three(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let (a, b, c) = tokio::join!(
         cx.ask::<String>("a", "A?"),
         cx.ask::<String>("b", "B?"),

@@ -10,7 +10,7 @@ use sterna_protocol::http::encode_value;
 use sterna_protocol::resource::{ReadResourceResult, ResourceContents, TextResourceContents};
 use sterna_server::auth::{Gate, ScopePolicy, Scopes, StaticTokens};
 use sterna_server::http::{HttpConfig, Rate};
-use sterna_server::{Cx, Prompt, ResourceTemplate, Server, ServerConfig, Typed, Uri};
+use sterna_server::{CompletionRequest, Cx, Prompt, ResourceTemplate, Server, ServerConfig, Uri};
 
 use super::{CAPABILITIES, Client, VERSION, headers};
 
@@ -45,7 +45,7 @@ async fn read_one(_: Cx<'_>, args: Id) -> String {
     args.id
 }
 
-async fn suggest(_: Typed) -> Vec<String> {
+async fn suggest(_: CompletionRequest) -> Vec<String> {
     vec!["a secret".to_owned()]
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 use serde_json::json;
 use sterna_server::auth::{Gate, StaticTokens};
 use sterna_server::http::{HttpConfig, Rate};
-use sterna_server::{Cx, Refused, Server, ServerConfig, ToolError};
+use sterna_server::{AskError, Cx, Server, ServerConfig, ToolError};
 
 use super::{Client, accept, show};
 
@@ -58,7 +58,7 @@ async fn a_server_that_leaves_sends_its_flows_away() {
     assert_eq!(show(&reply.into_result()), "sum 4");
 }
 
-async fn pesters(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn pesters(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     for row in 0..3 {
         let _: String = cx.scope(row).ask("name", "Name?").await?;
     }

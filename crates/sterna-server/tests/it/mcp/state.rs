@@ -3,11 +3,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sterna_seal::Lifetimes;
 use sterna_server::auth::{Gate, StaticTokens};
-use sterna_server::{Cx, Refused, Server, ServerConfig, Tool};
+use sterna_server::{AskError, Cx, Server, ServerConfig, Tool};
 
 use super::{Client, accept};
 
-async fn greet(cx: Cx<'_>, args: serde_json::Map<String, Value>) -> Result<String, Refused> {
+async fn greet(cx: Cx<'_>, args: serde_json::Map<String, Value>) -> Result<String, AskError> {
     let name: String = cx.ask("name", "Name?").await?;
     Ok(format!("{name} {}", args.len()))
 }

@@ -3,13 +3,13 @@ use std::sync::Arc;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use sterna_flow::{Level, Progress};
-use sterna_server::{Cx, Refused, Server};
+use sterna_server::{AskError, Cx, Server};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::Client;
 
-async fn talks(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn talks(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     cx.now("start").await;
     cx.progress(Progress::new(1.0).of(2.0).saying("half"));
     cx.progress(Progress::new(0.5));

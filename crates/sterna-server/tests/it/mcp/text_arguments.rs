@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use sterna_protocol::content::{ContentBlock, Role};
 use sterna_protocol::prompt::{GetPromptResult, PromptArgument, PromptMessage};
 use sterna_protocol::result::Outcome;
-use sterna_server::{Answers, Call, Cx, Prompt, RequestError, ResourceTemplate, Server, Typed};
+use sterna_server::{
+    Answers, Call, CompletionRequest, Cx, Prompt, RequestError, ResourceTemplate, Server,
+};
 
 use super::Client;
 
@@ -50,7 +52,7 @@ async fn low_level(call: Call, _: Answers) -> Result<Outcome<GetPromptResult>, R
     Ok(Outcome::Complete(GetPromptResult::new(vec![message])))
 }
 
-async fn suggest(typed: Typed) -> Vec<String> {
+async fn suggest(typed: CompletionRequest) -> Vec<String> {
     vec![format!("{}0", typed.value), format!("{:?}", typed.settled)]
 }
 

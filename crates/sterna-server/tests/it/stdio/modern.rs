@@ -1,13 +1,13 @@
 use serde_json::{Value, json};
 use sterna_flow::{Level, Progress};
-use sterna_server::{Cx, Refused, Server, Tool};
+use sterna_server::{AskError, Cx, Server, Tool};
 use tokio::sync::mpsc;
 
 use super::Client;
 use crate::mcp::{CAPABILITIES, VERSION, accept, changing, show};
 use crate::telemetry::capture::Capture;
 
-async fn name(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn name(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let name: String = cx.ask("name", "Who are you?").await?;
     Ok(format!("Hello, {name}!"))
 }

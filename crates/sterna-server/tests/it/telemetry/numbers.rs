@@ -3,11 +3,11 @@ use std::time::Duration;
 use serde_json::json;
 use sterna_seal::Lifetimes;
 use sterna_server::http::{Probes, Registry};
-use sterna_server::{Cx, Refused, Server, Tool};
+use sterna_server::{AskError, Cx, Server, Tool};
 
 use crate::mcp::{Client, accept};
 
-async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn greet(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let name: String = cx.ask("name", "Name?").await?;
     Ok(format!("Hello, {name}!"))
 }

@@ -2,13 +2,13 @@ use expect_test::expect;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use sterna_server::http::{Probes, Registry};
-use sterna_server::{Cx, Extension, Refused, Request, RequestError, Server, ToolError};
+use sterna_server::{AskError, Cx, Extension, Request, RequestError, Server, ToolError};
 
 use super::capture::{Capture, Fields};
 use crate::legacy::{Session, next};
 use crate::mcp::{Client, accept};
 
-async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn greet(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let name: String = cx.ask("name", "Name?").await?;
     Ok(format!("Hello, {name}!"))
 }

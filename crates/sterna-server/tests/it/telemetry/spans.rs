@@ -1,12 +1,12 @@
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use sterna_flow::Level;
-use sterna_server::{Cx, Refused, Server, ToolError};
+use sterna_server::{AskError, Cx, Server, ToolError};
 
 use super::capture::{Capture, Fields};
 use crate::mcp::{Client, accept};
 
-async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn greet(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     cx.log(Level::Info, "asking");
     let name: String = cx.ask("name", "Name?").await?;
     Ok(format!("{} {name}", cx.request().trace().id()))

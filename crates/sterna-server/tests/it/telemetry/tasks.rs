@@ -1,12 +1,12 @@
 use expect_test::expect;
 use serde_json::json;
-use sterna_server::{Cx, Refused, Server, TaskMode, Tool};
+use sterna_server::{AskError, Cx, Server, TaskMode, Tool};
 
 use super::capture::Capture;
 use crate::mcp::accept;
 use crate::mcp::tasks::Fleet;
 
-async fn greet(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn greet(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let name: String = cx.ask("name", "Name?").await?;
     Ok(format!("Hello, {name}!"))
 }

@@ -201,7 +201,7 @@ fn shop() -> Server {
     let dispatch = Tool::new("dispatch", "", dispatch).task(TaskMode::Optional);
     Server::new("ledger", "1")
         .tool("order", "", order)
-        .offer(dispatch.asks_first())
+        .offer(dispatch.task_on_demand())
 }
 
 /// As `order`, as a task from its answer on.

@@ -20,8 +20,8 @@ fn server() -> Server {
     let order = Tool::new("order", "", order).task(TaskMode::Optional);
     let at_once = Tool::new("at_once", "", at_once).task(TaskMode::Always);
     Server::new("rounds", "1")
-        .offer(order.asks_first())
-        .offer(at_once.asks_first())
+        .offer(order.task_on_demand())
+        .offer(at_once.task_on_demand())
 }
 
 #[tokio::test(start_paused = true)]

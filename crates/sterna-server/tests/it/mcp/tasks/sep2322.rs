@@ -44,7 +44,7 @@ fn server() -> Server {
         .offer(
             Tool::new("order", "", order)
                 .task(TaskMode::Optional)
-                .asks_first(),
+                .task_on_demand(),
         )
         .offer(Tool::new("always", "", fail).task(TaskMode::Always))
         .offer(Tool::new("panics", "", panics).task(TaskMode::Optional))

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use sterna_protocol::input::InputRequest;
 
 /// A question as its handler put it.
-pub(crate) struct Envelope {
+pub(crate) struct PendingQuestion {
     pub(crate) request: InputRequest,
     /// `true` if the handler can go on when the client cannot be asked.
     pub(crate) has_fallback: bool,
@@ -18,18 +18,18 @@ pub(crate) struct Envelope {
 /// a number under which the question lies here, so that it
 /// need not be decoded again.
 #[derive(Default)]
-pub(crate) struct Posed(Mutex<Table>);
+pub(crate) struct PendingQuestions(Mutex<Table>);
 
 #[derive(Default)]
 struct Table {
     count: u64,
     /// The last one is the next to be taken, as a rule.
-    waiting: Vec<(u64, Box<Envelope>)>,
+    waiting: Vec<(u64, Box<PendingQuestion>)>,
 }
 
-impl Posed {
+impl PendingQuestions {
     /// Keeps `envelope` and gives the bytes it is known by.
-    pub(crate) fn put(&self, envelope: Envelope) -> Bytes {
+    pub(crate) fn put(&self, envelope: PendingQuestion) -> Bytes {
         let mut table = self.table();
         let number = table.count;
         table.count += 1;
@@ -38,7 +38,7 @@ impl Posed {
     }
 
     /// The question known by `bytes`, once.
-    pub(crate) fn take(&self, bytes: &[u8]) -> Option<Box<Envelope>> {
+    pub(crate) fn take(&self, bytes: &[u8]) -> Option<Box<PendingQuestion>> {
         let number = u64::from_be_bytes(bytes.try_into().ok()?);
         let waiting = &mut self.table().waiting;
         let at = waiting.iter().rposition(|(known, _)| *known == number)?;
@@ -56,8 +56,8 @@ mod tests {
 
     #[test]
     fn a_question_is_taken_once_and_leaves_nothing_behind() {
-        let posed = Posed::default();
-        let envelope = |has_fallback| Envelope {
+        let posed = PendingQuestions::default();
+        let envelope = |has_fallback| PendingQuestion {
             request: InputRequest::list_roots(),
             has_fallback,
         };
@@ -71,8 +71,8 @@ mod tests {
 
     #[test]
     fn a_question_is_known_by_its_own_bytes_however_many_there_are() {
-        let posed = Posed::default();
-        let envelope = |number: usize| Envelope {
+        let posed = PendingQuestions::default();
+        let envelope = |number: usize| PendingQuestion {
             request: InputRequest::list_roots(),
             has_fallback: number.is_multiple_of(2),
         };

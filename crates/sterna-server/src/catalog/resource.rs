@@ -14,7 +14,9 @@ use super::uri_template::is_absolute;
 use crate::call::{Answers, Call};
 use crate::cx::Cx;
 use crate::failure::Failure;
-use crate::handler::{Boxed, Handler, IntoResourceResult, Params, RequestError, Way, boxed};
+use crate::handler::{
+    Boxed, Handler, HandlerKind, IntoResourceResult, Params, RequestError, boxed,
+};
 
 /// The address of the resource that is being read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +62,8 @@ pub struct Resource {
 }
 
 /// A way that still has to be told the media type.
-pub(super) type Reading = Box<dyn FnOnce(Option<String>) -> Way<ReadResourceResult> + Send + Sync>;
+pub(super) type Reading =
+    Box<dyn FnOnce(Option<String>) -> HandlerKind<ReadResourceResult> + Send + Sync>;
 
 impl Resource {
     /// A resource whose handler is straight-line code,
@@ -84,7 +87,7 @@ impl Resource {
                         .map_err(Failure::Handler)
                 })
             };
-            Way::Flow(Box::new(start))
+            HandlerKind::Flow(Box::new(start))
         };
         Self {
             states: P::states(),
@@ -111,27 +114,6 @@ impl Resource {
         }
     }
 
-    /// Names it for people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.wire.title = Some(title.into());
-        self
-    }
-
-    /// Says what it holds, for the model.
-    #[must_use]
-    pub fn description(mut self, description: impl Into<String>) -> Self {
-        self.wire.description = Some(description.into());
-        self
-    }
-
-    /// Says of which media type it is.
-    #[must_use]
-    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.wire.mime_type = Some(mime_type.into());
-        self
-    }
-
     /// Says how many bytes it has.
     #[must_use]
     pub fn size(mut self, bytes: u64) -> Self {
@@ -139,32 +121,21 @@ impl Resource {
         self
     }
 
-    /// Shows pictures of it.
-    #[must_use]
-    pub fn icons(mut self, icons: Vec<Icon>) -> Self {
-        self.wire.icons = Some(icons);
-        self
-    }
-
-    /// Says whom it is for and how much it matters.
-    #[must_use]
-    pub fn annotations(mut self, annotations: Annotations) -> Self {
-        self.wire.annotations = Some(annotations);
-        self
-    }
-
-    /// Adds metadata to its description.
-    #[must_use]
-    pub fn meta(mut self, meta: JsonObject) -> Self {
-        self.wire.meta = Some(meta);
-        self
-    }
-
-    /// Gives clients this long to answer, instead of the server's setting.
-    #[must_use]
-    pub fn lifetimes(mut self, lifetimes: Lifetimes) -> Self {
-        self.lifetimes = Some(lifetimes);
-        self
+    setters! {
+        /// Sets the display name.
+        title: String => wire.title;
+        /// Describes the content, for the model.
+        description: String => wire.description;
+        /// Sets the media type.
+        mime_type: String => wire.mime_type;
+        /// Sets the icons.
+        icons: Vec<Icon> => wire.icons;
+        /// Sets the audience and the priority.
+        annotations: Annotations => wire.annotations;
+        /// Sets the metadata (`_meta`) of its description.
+        meta: JsonObject => wire.meta;
+        /// Limits the time that clients have to answer, in place of the server's setting.
+        lifetimes: Lifetimes => lifetimes;
     }
 
     pub(super) fn uri(&self) -> &str {
@@ -201,7 +172,7 @@ where
             outcome.map_err(|error| Failure::Handler(error.into()))
         })
     };
-    Box::new(move |_| Way::LowLevel(Box::new(start)))
+    Box::new(move |_| HandlerKind::LowLevel(Box::new(start)))
 }
 
 impl fmt::Debug for Resource {
@@ -217,5 +188,5 @@ impl fmt::Debug for Resource {
 pub(crate) struct ResourceEntry {
     pub(crate) wire: resource::Resource,
     pub(crate) lifetimes: Option<Lifetimes>,
-    pub(crate) way: Arc<Way<ReadResourceResult>>,
+    pub(crate) way: Arc<HandlerKind<ReadResourceResult>>,
 }

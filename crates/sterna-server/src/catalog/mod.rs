@@ -1,5 +1,17 @@
 //! What a server offers: tools, prompts, resources and their templates.
 
+/// Writes setters of optional members, one for each `name: Type => field`.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident: $type:ty => $($field:ident).+;)+) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub fn $name(mut self, $name: impl Into<$type>) -> Self {
+            self.$($field).+ = Some($name.into());
+            self
+        }
+    )+};
+}
+
 mod arguments;
 mod complete;
 mod explain;
@@ -16,7 +28,7 @@ use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use complete::Typed;
+pub use complete::CompletionRequest;
 pub use extension::Extension;
 pub(crate) use extension::Extensions;
 pub use prompt::Prompt;
@@ -35,7 +47,7 @@ use crate::task_mode::TaskMode;
 /// Something a server offers. Made from each of them by `into()`.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Offer {
+pub enum CatalogEntry {
     /// A prompt.
     Prompt(Prompt),
     /// A resource.
@@ -46,31 +58,31 @@ pub enum Offer {
     Tool(Tool),
 }
 
-impl From<Prompt> for Offer {
+impl From<Prompt> for CatalogEntry {
     fn from(prompt: Prompt) -> Self {
         Self::Prompt(prompt)
     }
 }
 
-impl From<Resource> for Offer {
+impl From<Resource> for CatalogEntry {
     fn from(resource: Resource) -> Self {
         Self::Resource(resource)
     }
 }
 
-impl From<ResourceTemplate> for Offer {
+impl From<ResourceTemplate> for CatalogEntry {
     fn from(template: ResourceTemplate) -> Self {
         Self::ResourceTemplate(template)
     }
 }
 
-impl From<Tool> for Offer {
+impl From<Tool> for CatalogEntry {
     fn from(tool: Tool) -> Self {
         Self::Tool(tool)
     }
 }
 
-impl Offer {
+impl CatalogEntry {
     /// State that its handler takes.
     fn states(&self) -> &[(TypeId, &'static str)] {
         match self {
@@ -96,16 +108,16 @@ impl Offer {
 
 /// Everything a server offers, in the order in which it was registered.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Offers {
+pub(crate) struct Catalog {
     /// Whether there may be others later: what is not there may come.
     pub(crate) changing: bool,
-    pub(crate) tools: Shelf<ToolEntry>,
-    pub(crate) prompts: Shelf<PromptEntry>,
-    pub(crate) resources: Shelf<ResourceEntry>,
-    pub(crate) templates: Shelf<TemplateEntry>,
+    pub(crate) tools: EntryList<ToolEntry>,
+    pub(crate) prompts: EntryList<PromptEntry>,
+    pub(crate) resources: EntryList<ResourceEntry>,
+    pub(crate) templates: EntryList<TemplateEntry>,
 }
 
-impl Offers {
+impl Catalog {
     pub(crate) fn has_tools(&self) -> bool {
         self.changing || !self.tools.is_empty()
     }
@@ -150,7 +162,7 @@ impl Offers {
 
     /// Adds an offer whose handler finds its state in `states`, or says what is
     /// wrong with it.
-    pub(crate) fn put(&mut self, offer: Offer, states: &States) -> Result<(), String> {
+    pub(crate) fn put(&mut self, offer: CatalogEntry, states: &States) -> Result<(), String> {
         if let Some(missing) = states.missing(offer.states()) {
             return Err(format!(
                 "MR0211: the {} takes `State<{missing}>`, and the server has no `{missing}`: \
@@ -159,22 +171,22 @@ impl Offers {
             ));
         }
         match offer {
-            Offer::Prompt(prompt) => {
+            CatalogEntry::Prompt(prompt) => {
                 let entry = prompt.finish()?;
                 let name = entry.wire.name.clone();
                 self.prompts.put(&name, entry, "prompt")
             }
-            Offer::Resource(resource) => {
+            CatalogEntry::Resource(resource) => {
                 let entry = resource.finish()?;
                 let uri = entry.wire.uri.clone();
                 self.resources.put(&uri, entry, "resource")
             }
-            Offer::ResourceTemplate(template) => {
+            CatalogEntry::ResourceTemplate(template) => {
                 let entry = template.finish()?;
                 let pattern = entry.wire.uri_template.clone();
                 self.templates.put(&pattern, entry, "resource template")
             }
-            Offer::Tool(tool) => {
+            CatalogEntry::Tool(tool) => {
                 let entry = tool.finish()?;
                 let name = entry.wire.name.clone();
                 self.tools.put(&name, entry, "tool")
@@ -183,15 +195,15 @@ impl Offers {
     }
 }
 
-/// Offers of one kind, in order and by name. A copy shares its entries.
+/// Catalog of one kind, in order and by name. A copy shares its entries.
 #[derive(Debug)]
-pub(crate) struct Shelf<T> {
+pub(crate) struct EntryList<T> {
     entries: Vec<(String, Arc<T>)>,
     /// Ordered, because most servers offer a handful: comparing is then cheaper than hashing.
     index: BTreeMap<String, usize>,
 }
 
-impl<T> Shelf<T> {
+impl<T> EntryList<T> {
     fn put(&mut self, name: &str, entry: T, kind: &str) -> Result<(), String> {
         if self.index.contains_key(name) {
             return Err(format!("the {kind} `{name}` is there twice"));
@@ -226,7 +238,7 @@ impl<T> Shelf<T> {
     }
 }
 
-impl<T> Clone for Shelf<T> {
+impl<T> Clone for EntryList<T> {
     fn clone(&self) -> Self {
         Self {
             entries: self.entries.clone(),
@@ -235,7 +247,7 @@ impl<T> Clone for Shelf<T> {
     }
 }
 
-impl<T> Default for Shelf<T> {
+impl<T> Default for EntryList<T> {
     fn default() -> Self {
         Self {
             entries: Vec::new(),

@@ -12,11 +12,11 @@ use sterna_protocol::result::Outcome;
 use sterna_seal::Lifetimes;
 
 use super::arguments;
-use super::complete::{Completers, Typed};
+use super::complete::{Completers, CompletionRequest};
 use crate::call::{Answers, Call};
 use crate::cx::Cx;
 use crate::failure::Failure;
-use crate::handler::{Boxed, Handler, IntoPromptResult, Params, RequestError, Way, boxed};
+use crate::handler::{Boxed, Handler, HandlerKind, IntoPromptResult, Params, RequestError, boxed};
 
 /// A prompt and the handler that writes it.
 pub struct Prompt {
@@ -26,7 +26,7 @@ pub struct Prompt {
     lifetimes: Option<Lifetimes>,
     /// State that the handler takes.
     pub(super) states: Vec<(TypeId, &'static str)>,
-    way: Way<GetPromptResult>,
+    way: HandlerKind<GetPromptResult>,
 }
 
 impl Prompt {
@@ -63,7 +63,12 @@ impl Prompt {
         let arguments = arguments::schema_of::<P::Args>().map(|schema| list(&schema));
         Self {
             states: P::states(),
-            ..Self::of(name, description, arguments, Way::Flow(Box::new(start)))
+            ..Self::of(
+                name,
+                description,
+                arguments,
+                HandlerKind::Flow(Box::new(start)),
+            )
         }
     }
 
@@ -89,7 +94,7 @@ impl Prompt {
             name,
             description,
             Ok(Vec::new()),
-            Way::LowLevel(Box::new(start)),
+            HandlerKind::LowLevel(Box::new(start)),
         )
     }
 
@@ -97,7 +102,7 @@ impl Prompt {
         name: impl Into<String>,
         description: impl Into<String>,
         arguments: Result<Vec<PromptArgument>, String>,
-        way: Way<GetPromptResult>,
+        way: HandlerKind<GetPromptResult>,
     ) -> Self {
         let mut wire = prompt::Prompt::new(name);
         wire.description = Some(description.into());
@@ -111,27 +116,6 @@ impl Prompt {
         }
     }
 
-    /// Names it for people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.wire.title = Some(title.into());
-        self
-    }
-
-    /// Shows pictures of it.
-    #[must_use]
-    pub fn icons(mut self, icons: Vec<Icon>) -> Self {
-        self.wire.icons = Some(icons);
-        self
-    }
-
-    /// Adds metadata to its description.
-    #[must_use]
-    pub fn meta(mut self, meta: JsonObject) -> Self {
-        self.wire.meta = Some(meta);
-        self
-    }
-
     /// Lists its arguments, instead of those of the handler's type.
     #[must_use]
     pub fn arguments(mut self, arguments: Vec<PromptArgument>) -> Self {
@@ -143,18 +127,22 @@ impl Prompt {
     #[must_use]
     pub fn completing<F, Fut>(mut self, argument: &str, complete: F) -> Self
     where
-        F: Fn(Typed) -> Fut + Send + Sync + 'static,
+        F: Fn(CompletionRequest) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Vec<String>> + Send + 'static,
     {
         self.completers.put(argument, complete);
         self
     }
 
-    /// Gives clients this long to answer, instead of the server's setting.
-    #[must_use]
-    pub fn lifetimes(mut self, lifetimes: Lifetimes) -> Self {
-        self.lifetimes = Some(lifetimes);
-        self
+    setters! {
+        /// Sets the display name.
+        title: String => wire.title;
+        /// Sets the icons.
+        icons: Vec<Icon> => wire.icons;
+        /// Sets the metadata (`_meta`) of its description.
+        meta: JsonObject => wire.meta;
+        /// Limits the time that clients have to answer, in place of the server's setting.
+        lifetimes: Lifetimes => lifetimes;
     }
 
     pub(super) fn name(&self) -> &str {
@@ -216,7 +204,7 @@ pub(crate) struct PromptEntry {
     pub(crate) wire: prompt::Prompt,
     pub(crate) completers: Completers,
     pub(crate) lifetimes: Option<Lifetimes>,
-    pub(crate) way: Arc<Way<GetPromptResult>>,
+    pub(crate) way: Arc<HandlerKind<GetPromptResult>>,
 }
 
 impl PromptEntry {

@@ -19,7 +19,7 @@ use super::input::InputCheck;
 use crate::call::{Answers, Call};
 use crate::cx::Cx;
 use crate::failure::Failure;
-use crate::handler::{Handler, IntoToolResult, Params, Way, boxed, schema_of_output};
+use crate::handler::{Handler, HandlerKind, IntoToolResult, Params, boxed, schema_of_output};
 use crate::task_mode::TaskMode;
 
 /// A tool and the handler that does its work.
@@ -50,11 +50,11 @@ pub struct Tool {
     output: Option<Value>,
     lifetimes: Option<Lifetimes>,
     task: Tasking,
-    needs_ledger: bool,
+    requires_store: bool,
     is_single_use: bool,
     /// State that the handler takes.
     pub(super) states: Vec<(TypeId, &'static str)>,
-    way: Way<CallToolResult>,
+    way: HandlerKind<CallToolResult>,
 }
 
 impl Tool {
@@ -89,7 +89,7 @@ impl Tool {
         Self {
             output: R::output_schema(),
             states: P::states(),
-            ..Self::of(name, description, input, Way::Flow(Box::new(start)))
+            ..Self::of(name, description, input, HandlerKind::Flow(Box::new(start)))
         }
     }
 
@@ -116,14 +116,19 @@ impl Tool {
             })
         };
         let any = Map::from_iter([("type".to_owned(), Value::from("object"))]);
-        Self::of(name, description, Ok(any), Way::LowLevel(Box::new(start)))
+        Self::of(
+            name,
+            description,
+            Ok(any),
+            HandlerKind::LowLevel(Box::new(start)),
+        )
     }
 
     fn of(
         name: impl Into<String>,
         description: impl Into<String>,
         input: Result<Map<String, Value>, String>,
-        way: Way<CallToolResult>,
+        way: HandlerKind<CallToolResult>,
     ) -> Self {
         let mut wire = tool::Tool::new(name, ObjectSchema::default());
         wire.description = Some(description.into());
@@ -133,39 +138,11 @@ impl Tool {
             output: None,
             lifetimes: None,
             task: Tasking::default(),
-            needs_ledger: false,
+            requires_store: false,
             is_single_use: false,
             states: Vec::new(),
             way,
         }
-    }
-
-    /// Names it for people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.wire.title = Some(title.into());
-        self
-    }
-
-    /// Says how it behaves.
-    #[must_use]
-    pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
-        self.wire.annotations = Some(annotations);
-        self
-    }
-
-    /// Shows pictures of it.
-    #[must_use]
-    pub fn icons(mut self, icons: Vec<Icon>) -> Self {
-        self.wire.icons = Some(icons);
-        self
-    }
-
-    /// Adds metadata to its description.
-    #[must_use]
-    pub fn meta(mut self, meta: JsonObject) -> Self {
-        self.wire.meta = Some(meta);
-        self
     }
 
     /// Takes arguments that look like an `A`.
@@ -195,13 +172,6 @@ impl Tool {
         self
     }
 
-    /// Gives clients this long to answer, instead of the server's setting.
-    #[must_use]
-    pub fn lifetimes(mut self, lifetimes: Lifetimes) -> Self {
-        self.lifetimes = Some(lifetimes);
-        self
-    }
-
     /// Says whether calls run as tasks; such a server needs a
     /// [`store`](crate::Server::store).
     ///
@@ -216,8 +186,8 @@ impl Tool {
     /// Begins in round trips and becomes a task where the handler says so, with
     /// [`Cx::become_task`].
     #[must_use]
-    pub fn asks_first(mut self) -> Self {
-        self.task.asks_first = true;
+    pub fn task_on_demand(mut self) -> Self {
+        self.task.task_on_demand = true;
         self
     }
 
@@ -232,8 +202,8 @@ impl Tool {
     /// because the handler has effects that may happen only
     /// [`once`](Cx::once).
     #[must_use]
-    pub fn needs_ledger(mut self) -> Self {
-        self.needs_ledger = true;
+    pub fn requires_store(mut self) -> Self {
+        self.requires_store = true;
         self
     }
 
@@ -241,9 +211,22 @@ impl Tool {
     /// even if the response was lost. Needs a [`store`](crate::Server::store).
     #[must_use]
     pub fn single_use(mut self) -> Self {
-        self.needs_ledger = true;
+        self.requires_store = true;
         self.is_single_use = true;
         self
+    }
+
+    setters! {
+        /// Sets the display name.
+        title: String => wire.title;
+        /// Sets hints about its behaviour.
+        annotations: ToolAnnotations => wire.annotations;
+        /// Sets the icons.
+        icons: Vec<Icon> => wire.icons;
+        /// Sets the metadata (`_meta`) of its description.
+        meta: JsonObject => wire.meta;
+        /// Limits the time that clients have to answer, in place of the server's setting.
+        lifetimes: Lifetimes => lifetimes;
     }
 
     pub(super) fn name(&self) -> &str {
@@ -263,12 +246,12 @@ impl Tool {
             output,
             lifetimes,
             task,
-            needs_ledger,
+            requires_store,
             is_single_use,
             states: _,
             way,
         } = self;
-        if task.mode != TaskMode::Never && matches!(way, Way::LowLevel(_)) {
+        if task.mode != TaskMode::Never && matches!(way, HandlerKind::LowLevel(_)) {
             return Err("returns its questions itself and cannot run as a task".into());
         }
         // TOOL-S7
@@ -280,7 +263,7 @@ impl Tool {
         }
         let schema = input?;
         let check = InputCheck::new(&Value::Object(schema.clone()))
-            .map_err(|error| format!("has an input schema that is none: {error}"))?;
+            .map_err(|error| format!("has an invalid input schema: {error}"))?;
         wire.input_schema = schema
             .try_into()
             .map_err(|error| format!("has an input schema that takes no object: {error}"))?;
@@ -290,7 +273,7 @@ impl Tool {
             None => None,
             Some(schema) => {
                 let check = InputCheck::new(&schema)
-                    .map_err(|error| format!("has an output schema that is none: {error}"))?;
+                    .map_err(|error| format!("has an invalid output schema: {error}"))?;
                 let Value::Object(schema) = schema else {
                     return Err("has an output schema that is no object".into());
                 };
@@ -306,7 +289,7 @@ impl Tool {
             output,
             lifetimes,
             task,
-            needs_ledger,
+            requires_store,
             is_single_use,
             digest: Target::new("tools/call", &name).digest(),
             way: Arc::new(way),
@@ -332,11 +315,11 @@ pub(crate) struct ToolEntry {
     pub(crate) output: Option<InputCheck>,
     pub(crate) lifetimes: Option<Lifetimes>,
     pub(crate) task: Tasking,
-    pub(crate) needs_ledger: bool,
+    pub(crate) requires_store: bool,
     pub(crate) is_single_use: bool,
     /// Of its calls, for the states that are bound to them.
     pub(crate) digest: TargetDigest,
-    pub(crate) way: Arc<Way<CallToolResult>>,
+    pub(crate) way: Arc<HandlerKind<CallToolResult>>,
 }
 
 /// How a tool runs as a task.
@@ -344,6 +327,6 @@ pub(crate) struct ToolEntry {
 pub(crate) struct Tasking {
     pub(crate) mode: TaskMode,
     /// Round trips come first; the handler says when they are over.
-    pub(crate) asks_first: bool,
+    pub(crate) task_on_demand: bool,
     pub(crate) ttl: Option<Duration>,
 }

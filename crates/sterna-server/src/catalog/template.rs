@@ -13,13 +13,15 @@ use sterna_protocol::result::Outcome;
 use sterna_seal::Lifetimes;
 
 use super::arguments;
-use super::complete::{Completers, Typed};
+use super::complete::{Completers, CompletionRequest};
 use super::resource::{Reading, low_level};
 use super::uri_template::UriTemplate;
 use crate::call::{Answers, Call};
 use crate::cx::Cx;
 use crate::failure::Failure;
-use crate::handler::{Boxed, Handler, IntoResourceResult, Params, RequestError, Way, boxed};
+use crate::handler::{
+    Boxed, Handler, HandlerKind, IntoResourceResult, Params, RequestError, boxed,
+};
 
 /// Resources whose addresses follow a pattern, and the handler that reads them.
 ///
@@ -65,7 +67,7 @@ impl ResourceTemplate {
                         .map_err(Failure::Handler)
                 })
             };
-            Way::Flow(Box::new(start))
+            HandlerKind::Flow(Box::new(start))
         };
         // Anything but an object, such as a map of any names, takes what there is.
         let schema = arguments::schema_of::<P::Args>().unwrap_or_default();
@@ -103,64 +105,32 @@ impl ResourceTemplate {
         }
     }
 
-    /// Names them for people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.wire.title = Some(title.into());
-        self
-    }
-
-    /// Says what they hold, for the model.
-    #[must_use]
-    pub fn description(mut self, description: impl Into<String>) -> Self {
-        self.wire.description = Some(description.into());
-        self
-    }
-
-    /// Says of which media type all of them are.
-    #[must_use]
-    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.wire.mime_type = Some(mime_type.into());
-        self
-    }
-
-    /// Shows pictures of them.
-    #[must_use]
-    pub fn icons(mut self, icons: Vec<Icon>) -> Self {
-        self.wire.icons = Some(icons);
-        self
-    }
-
-    /// Says whom they are for and how much they matter.
-    #[must_use]
-    pub fn annotations(mut self, annotations: Annotations) -> Self {
-        self.wire.annotations = Some(annotations);
-        self
-    }
-
-    /// Adds metadata to their description.
-    #[must_use]
-    pub fn meta(mut self, meta: JsonObject) -> Self {
-        self.wire.meta = Some(meta);
-        self
-    }
-
     /// Suggests values for `variable` while the user types.
     #[must_use]
     pub fn completing<F, Fut>(mut self, variable: &str, complete: F) -> Self
     where
-        F: Fn(Typed) -> Fut + Send + Sync + 'static,
+        F: Fn(CompletionRequest) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Vec<String>> + Send + 'static,
     {
         self.completers.put(variable, complete);
         self
     }
 
-    /// Gives clients this long to answer, instead of the server's setting.
-    #[must_use]
-    pub fn lifetimes(mut self, lifetimes: Lifetimes) -> Self {
-        self.lifetimes = Some(lifetimes);
-        self
+    setters! {
+        /// Sets the display name.
+        title: String => wire.title;
+        /// Describes the content, for the model.
+        description: String => wire.description;
+        /// Sets the media type of all of them.
+        mime_type: String => wire.mime_type;
+        /// Sets the icons.
+        icons: Vec<Icon> => wire.icons;
+        /// Sets the audience and the priority.
+        annotations: Annotations => wire.annotations;
+        /// Sets the metadata (`_meta`) of its description.
+        meta: JsonObject => wire.meta;
+        /// Limits the time that clients have to answer, in place of the server's setting.
+        lifetimes: Lifetimes => lifetimes;
     }
 
     pub(super) fn pattern(&self) -> &str {
@@ -216,7 +186,7 @@ pub(crate) struct TemplateEntry {
     pattern: UriTemplate,
     pub(crate) completers: Completers,
     pub(crate) lifetimes: Option<Lifetimes>,
-    pub(crate) way: Arc<Way<ReadResourceResult>>,
+    pub(crate) way: Arc<HandlerKind<ReadResourceResult>>,
 }
 
 impl TemplateEntry {

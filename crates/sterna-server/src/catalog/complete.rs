@@ -7,14 +7,14 @@ use std::pin::Pin;
 /// What a user has typed of an argument so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Typed {
+pub struct CompletionRequest {
     /// What is typed.
     pub value: String,
     /// The arguments that are settled already.
     pub settled: BTreeMap<String, String>,
 }
 
-impl Typed {
+impl CompletionRequest {
     pub(crate) fn new(value: String, settled: BTreeMap<String, String>) -> Self {
         Self { value, settled }
     }
@@ -24,12 +24,14 @@ type Suggesting = Pin<Box<dyn Future<Output = Vec<String>> + Send>>;
 
 /// Completers by the argument they complete.
 #[derive(Default)]
-pub(crate) struct Completers(BTreeMap<String, Box<dyn Fn(Typed) -> Suggesting + Send + Sync>>);
+pub(crate) struct Completers(
+    BTreeMap<String, Box<dyn Fn(CompletionRequest) -> Suggesting + Send + Sync>>,
+);
 
 impl Completers {
     pub(super) fn put<F, Fut>(&mut self, argument: &str, complete: F)
     where
-        F: Fn(Typed) -> Fut + Send + Sync + 'static,
+        F: Fn(CompletionRequest) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Vec<String>> + Send + 'static,
     {
         let complete = move |typed| -> Suggesting { Box::pin(complete(typed)) };
@@ -37,7 +39,7 @@ impl Completers {
     }
 
     /// Completes an argument; one that has no completer gets no suggestions.
-    pub(crate) async fn complete(&self, argument: &str, typed: Typed) -> Vec<String> {
+    pub(crate) async fn complete(&self, argument: &str, typed: CompletionRequest) -> Vec<String> {
         match self.0.get(argument) {
             Some(complete) => complete(typed).await,
             None => Vec::new(),
