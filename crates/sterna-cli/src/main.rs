@@ -68,6 +68,7 @@ fn run(command: Command, screen: Screen) -> Result<Exit, Failure> {
         Command::DemoReplica(args) => session::block_on(demo::replica(args)),
         Command::Discover(args) => session::block_on(client::discover(*args, screen)),
         Command::Doctor(args) => session::block_on(client::doctor(*args, screen)),
+        Command::Inspect(args) => session::block_on(client::inspect(*args, screen)),
         Command::Keys(command) => keys::run(command, screen),
         Command::List(args) => session::block_on(client::list(*args, screen)),
         Command::Listen(args) => session::block_on(client::listen(*args, screen)),

@@ -26,6 +26,11 @@ pub struct HttpConfig {
     /// Lets GET and DELETE reach the endpoint. On by default: sessions of MCP's
     /// 2025 revisions need them. Off, they are answered with 405.
     pub get_and_delete: bool,
+    /// Serves web pages instead of an API. Off by default. On, forms of any media
+    /// type may be posted, any kind of answer is returned, and a request with an
+    /// `Origin` must come from a page of this very server: no other page may call,
+    /// not even one on another port of loopback, and no answer is shared with one.
+    pub pages: bool,
     /// Names this server goes by, as `host` (any port) or `host:port`, besides
     /// loopback and the address it listens on. Empty by default, so that DNS
     /// rebinding cannot reach the server.
@@ -57,6 +62,7 @@ impl Default for HttpConfig {
         Self {
             path: Some("/mcp".to_owned()),
             get_and_delete: true,
+            pages: false,
             hosts: Vec::new(),
             origins: Vec::new(),
             dangerous_any_host: false,

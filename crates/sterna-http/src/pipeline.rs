@@ -166,6 +166,9 @@ impl<E: Endpoint> Shared<E> {
         if target + size_of_headers(&head.headers) > self.config.limits.head_bytes {
             return Err(Refusal::HeadTooLarge);
         }
+        if self.config.pages {
+            return access::same_origin(head).map(|()| None);
+        }
         self.access.origin(&head.headers)
     }
 
@@ -352,7 +355,7 @@ impl<E: Endpoint> Shared<E> {
             let allow = self.methods();
             return Err(Refusal::MethodNotAllowed { allow });
         }
-        if posts && !is_plain_json(&head.headers) {
+        if posts && !self.config.pages && !is_plain_json(&head.headers) {
             return Err(Refusal::NotJson);
         }
         if body.size_hint().lower() > self.config.limits.body_bytes as u64 {
@@ -360,6 +363,7 @@ impl<E: Endpoint> Shared<E> {
         }
         let accepts = Accepts::read(&head.headers);
         let readable = match head.method {
+            _ if self.config.pages => true,
             Method::GET => accepts.events(),
             Method::DELETE => true,
             _ => accepts.json() || accepts.events(),

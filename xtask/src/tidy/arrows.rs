@@ -52,6 +52,17 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-client",
         ],
     ),
+    (
+        "sterna-inspect",
+        &[
+            "sterna-protocol",
+            "sterna-seal",
+            "sterna-flow",
+            "sterna-http",
+            "sterna-server",
+            "sterna-client",
+        ],
+    ),
     ("bench-sterna", &["sterna-server", "sterna-store"]),
     (
         "bench-tasks",
@@ -83,6 +94,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-protocol",
             "sterna-seal",
             "sterna-flow",
+            "sterna-inspect",
             "sterna-store",
             "sterna-store-sqlite",
             "sterna-server",

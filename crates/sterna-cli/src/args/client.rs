@@ -106,6 +106,25 @@ pub(crate) struct DoctorArgs {
     pub(crate) trials: Vec<String>,
 }
 
+/// `sterna inspect`.
+#[derive(Args, Debug)]
+pub(crate) struct InspectServerArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// The key file of the server, to open its request state
+    #[arg(long, value_name = "FILE")]
+    pub(crate) keys: Option<PathBuf>,
+    /// The audience of its request state: the server's name, unless configured otherwise
+    #[arg(long, requires = "keys")]
+    pub(crate) audience: Option<String>,
+    /// The tenant of its request state, if the server has tenants
+    #[arg(long, requires = "keys")]
+    pub(crate) tenant: Option<String>,
+    /// Print the address, and open no browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+}
+
 /// `sterna discover`, and commands that take nothing but a server.
 #[derive(Args, Debug)]
 pub(crate) struct TargetArgs {

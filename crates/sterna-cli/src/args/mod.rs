@@ -12,8 +12,8 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use answer::{AnswerArgs, AskingArgs};
 pub(crate) use client::{
-    AnswerTaskArgs, CallArgs, CompleteArgs, DoctorArgs, Kind, ListArgs, ListenArgs, PromptArgs,
-    ReadArgs, ResumeArgs, TargetArgs, TaskArgs, TaskCommand,
+    AnswerTaskArgs, CallArgs, CompleteArgs, DoctorArgs, InspectServerArgs, Kind, ListArgs,
+    ListenArgs, PromptArgs, ReadArgs, ResumeArgs, TargetArgs, TaskArgs, TaskCommand,
 };
 pub(crate) use connect::ConnectArgs;
 pub(crate) use keys::KeysCommand;
@@ -63,6 +63,8 @@ pub(crate) enum Command {
     Discover(Box<TargetArgs>),
     /// Check what modern and legacy clients get from a server
     Doctor(Box<DoctorArgs>),
+    /// Show a server, its calls and its request state on a web page, on this machine only
+    Inspect(Box<InspectServerArgs>),
     /// Read a resource
     Read(Box<ReadArgs>),
     /// Get a prompt

@@ -2,27 +2,24 @@
 //! reason.
 
 use serde_json::{Value, json};
-use sterna_seal::{Binding, Inspection, Principal, Realm, Target, UnixMillis};
+use sterna_inspect::token::{self, CheckError, Circumstance, Circumstances, Refusal};
+use sterna_seal::{Inspection, Principal, Realm, Target, UnixMillis};
 
 use crate::args::InspectArgs;
 use crate::exit::Failure;
 use crate::text::Text;
 
-/// One check and how it went.
+/// One check and its outcome, with the name of what was checked.
 #[derive(Debug)]
-pub(super) struct TokenCheck {
+pub(super) struct NamedCheck {
     what: String,
-    /// The reason's label, as in logs and metrics, and what it means.
-    pub(super) refusal: Option<(&'static str, String)>,
+    pub(super) refusal: Option<Refusal>,
 }
 
-impl TokenCheck {
-    fn new(what: String, refusal: Option<(&'static str, String)>) -> Self {
-        Self { what, refusal }
-    }
-
+impl NamedCheck {
     pub(super) fn as_json(&self) -> Value {
-        let (reason, detail) = self.refusal.clone().unzip();
+        let reason = self.refusal.as_ref().map(|refusal| refusal.label);
+        let detail = self.refusal.as_ref().map(|refusal| &refusal.detail);
         json!({"check": self.what, "ok": self.refusal.is_none(), "reason": reason, "detail": detail})
     }
 
@@ -30,8 +27,8 @@ impl TokenCheck {
         let indent = Text::from("  ");
         match &self.refusal {
             None => indent + Text::good("ok") + format!("       {}\n", self.what),
-            Some((reason, detail)) => {
-                let why = format!("  {}: {reason}, {detail}\n", self.what);
+            Some(Refusal { label, detail, .. }) => {
+                let why = format!("  {}: {label}, {detail}\n", self.what);
                 indent + Text::bad("refused") + why
             }
         }
@@ -45,54 +42,33 @@ pub(super) fn all(
     realm: &Realm,
     args: &InspectArgs,
     at: UnixMillis,
-) -> Result<Vec<TokenCheck>, Failure> {
-    let mut checks = Vec::new();
-    let principal = principal(args);
-    if let Some((name, principal)) = &principal {
-        let sealed_for = if seen.is_named {
-            "another caller"
-        } else {
-            "anonymous callers"
-        };
-        let refusal = (!seen.is_of_principal(principal))
-            .then(|| ("other_principal", format!("it was sealed for {sealed_for}")));
-        checks.push(TokenCheck::new(format!("caller {name}"), refusal));
-    }
-    let target = target(args);
-    if let Some((name, target)) = &target {
-        let refusal = (!seen.is_of_target(target)).then(|| {
-            (
-                "other_target",
-                "it was sealed for something else".to_owned(),
-            )
-        });
-        checks.push(TokenCheck::new(name.clone(), refusal));
-    }
-    if let Some(arguments) = &args.arguments {
-        let (Some((_, principal)), Some((_, target))) = (&principal, &target) else {
-            return Err(Failure::usage(
-                "--arguments can only be checked for a caller and a tool or prompt",
-            )
-            .hint("give --anonymous, or --subject and --issuer; and --tool or --prompt"));
-        };
-        let binding = Binding::new(realm, principal, target, Some(arguments))
-            .map_err(|error| Failure::usage(format!("--arguments: {error}")))?;
-        let earlier = checks.iter().any(|check| check.refusal.is_some());
-        if !earlier {
-            let refusal = (!seen.is_of_request(&binding)).then(|| {
-                (
-                    "other_arguments",
-                    "it was sealed for other arguments".to_owned(),
+) -> Result<Vec<NamedCheck>, Failure> {
+    let (caller, principal) = principal(args).unzip();
+    let (target_name, target) = target(args).unzip();
+    let mut given = Circumstances::at(at);
+    given.principal = principal;
+    given.target = target;
+    given.arguments = args.arguments.as_deref();
+    let made = token::checks(seen, realm, &given).map_err(|error| match error {
+        CheckError::Arguments(error) => Failure::usage(format!("--arguments: {error}")),
+        _ => Failure::usage("--arguments can only be checked for a caller and a tool or prompt")
+            .hint("give --anonymous, or --subject and --issuer; and --tool or --prompt"),
+    })?;
+    let named = made.into_iter().map(|check| NamedCheck {
+        what: match check.about {
+            Circumstance::Caller => format!("caller {}", caller.as_deref().unwrap_or_default()),
+            Circumstance::Target => target_name.clone().unwrap_or_default(),
+            Circumstance::Arguments => {
+                format!(
+                    "arguments {}",
+                    args.arguments.as_deref().unwrap_or_default()
                 )
-            });
-            checks.push(TokenCheck::new(format!("arguments {arguments}"), refusal));
-        }
-    }
-    let refusal = seen
-        .refused_at(at)
-        .map(|reason| (reason.label(), reason.to_string()));
-    checks.push(TokenCheck::new(format!("at {at}"), refusal));
-    Ok(checks)
+            }
+            _ => format!("at {at}"),
+        },
+        refusal: check.refusal,
+    });
+    Ok(named.collect())
 }
 
 fn principal(args: &InspectArgs) -> Option<(String, Principal)> {

@@ -27,7 +27,7 @@ pub(super) fn run(args: &InspectArgs, screen: Screen) -> Result<Exit, Failure> {
         "claims": claims(&seen),
         "state": journal::as_json(state.as_ref(), args.show_values),
         "taken": is_taken,
-        "checks": made.iter().map(checks::TokenCheck::as_json).collect::<Vec<_>>(),
+        "checks": made.iter().map(checks::NamedCheck::as_json).collect::<Vec<_>>(),
     });
     let mut text = claims_text(&token, &seen, at);
     text += journal::as_text(state.as_ref(), args.show_values);

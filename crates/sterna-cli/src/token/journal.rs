@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use sterna_flow::{Entry, Journal};
+use sterna_inspect::token::{asked, entry_kind, entry_value, hex, trace};
 use sterna_server::{SealedState, StateContent};
 
 use crate::table::Table;
@@ -84,10 +85,10 @@ fn entries(journal: &Journal, show_values: bool) -> Text {
     for entry in journal.entries() {
         let mut row = vec![
             entry.key().to_string(),
-            kind(entry),
+            entry_kind(entry),
             entry.value().len().to_string(),
         ];
-        row.extend(show_values.then(|| value(entry)));
+        row.extend(show_values.then(|| entry_value(entry)));
         table.row(row);
     }
     table.to_text()
@@ -96,38 +97,10 @@ fn entries(journal: &Journal, show_values: bool) -> Text {
 fn entry_json(entry: &Entry, show_values: bool) -> Value {
     json!({
         "key": entry.key().as_str(),
-        "kind": kind(entry),
+        "kind": entry_kind(entry),
         "bytes": entry.value().len(),
-        "value": show_values.then(|| value(entry)),
+        "value": show_values.then(|| entry_value(entry)),
     })
-}
-
-fn kind(entry: &Entry) -> String {
-    let failed = if entry.failed() { " (failed)" } else { "" };
-    format!("{:?}{failed}", entry.kind()).to_lowercase()
-}
-
-/// The value as text. One that its author marked as secret stays secret, also
-/// for those who have the keys: terminals and logs keep what they are shown.
-fn value(entry: &Entry) -> String {
-    if entry.secret() {
-        return "(marked as secret)".to_owned();
-    }
-    if entry.by_ref() {
-        return "(in a blob store)".to_owned();
-    }
-    match std::str::from_utf8(entry.value()) {
-        Ok(text) => text.to_owned(),
-        Err(_) => format!("0x{}", hex(entry.value())),
-    }
-}
-
-fn asked(journal: &Journal) -> Vec<String> {
-    let keys = journal
-        .asked()
-        .iter()
-        .map(|asked| asked.key.as_str().to_owned());
-    keys.collect()
 }
 
 fn or_nothing(keys: &[String]) -> String {
@@ -135,12 +108,4 @@ fn or_nothing(keys: &[String]) -> String {
         true => "nothing: the client may come back at once".to_owned(),
         false => keys.join(", "),
     }
-}
-
-fn trace(state: &SealedState) -> Option<String> {
-    (state.trace != [0; 16]).then(|| hex(&state.trace))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -4,13 +4,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// A host and perhaps a port, in text that is borrowed or owned: requests are
 /// many and are read in place, the list of our names is kept.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Authority<T> {
     host: Host<T>,
     port: Option<u16>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Host<T> {
     Address(IpAddr),
     Name(T),

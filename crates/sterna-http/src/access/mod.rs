@@ -117,6 +117,21 @@ impl Access {
     }
 }
 
+/// Checks that a request with an `Origin` comes from a page of the host that it
+/// names.
+pub(super) fn same_origin(head: &Parts) -> Result<(), Refusal> {
+    let mut values = head.headers.get_all(ORIGIN).iter();
+    let Some(value) = values.next() else {
+        return Ok(());
+    };
+    let page = value.to_str().ok().and_then(split_origin);
+    let host = named_host(head)?;
+    match page {
+        Some(("http" | "https", page)) if values.next().is_none() && page == host => Ok(()),
+        _ => Err(Refusal::ForeignOrigin),
+    }
+}
+
 /// The one host a request names, in its `Host` header, in its target, or the
 /// same in both.
 fn named_host(head: &Parts) -> Result<Authority<&str>, Refusal> {

@@ -47,6 +47,31 @@ async fn a_foreign_origin_is_refused_even_with_a_good_host() {
 }
 
 #[tokio::test]
+async fn a_server_of_pages_is_called_by_its_own_pages_and_no_others() {
+    let server = Server::start(|config| config.pages = true);
+    let mut wire = server.connect().await;
+    for origin in [
+        "http://localhost:6274",
+        "http://127.0.0.1",
+        "http://evil.example.com",
+        "null",
+        "",
+    ] {
+        let answer = wire.call_with(&format!("Origin: {origin}\r\n"), "x").await;
+        assert_eq!(answer.status, 403, "{origin}");
+        assert_eq!(answer.header("access-control-allow-origin"), None);
+    }
+    let answer = wire.call_with("Origin: http://localhost\r\n", "x").await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("access-control-allow-origin"), None);
+    // A form is no JSON, and a page wants no events.
+    let form = post("Accept: text/html\r\n", "a=b")
+        .replace("application/json", "application/x-www-form-urlencoded");
+    wire.send(&form).await;
+    assert_eq!(wire.answer().await.body, "a=b");
+}
+
+#[tokio::test]
 async fn a_foreign_host_is_refused_and_a_missing_one_is_an_error() {
     let server = Server::start(|config| config.hosts.push("mcp.example.com".to_owned()));
     let own = server.address.to_string();

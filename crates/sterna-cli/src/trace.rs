@@ -1,11 +1,10 @@
 //! Trace of the messages for `-v`: a block for each message, without its
 //! secrets.
 
-mod mask;
-
 use http::{HeaderMap, HeaderName};
 use serde_json::Value;
 use sterna_client::{Builder, Direction, WireMessage};
+use sterna_inspect::mask;
 
 use crate::screen::Screen;
 use crate::text::{JsonLayout, Text, one_line, printable_json};

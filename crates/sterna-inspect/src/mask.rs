@@ -1,11 +1,11 @@
-//! Masking of secrets in a trace. A trace is made to be pasted into a report,
+//! Masking of secrets in messages. A trace is made to be pasted into a report,
 //! so it hides too much rather than too little.
 
 use http::HeaderName;
 use serde_json::{Map, Value};
 
 /// Hides the secrets of a message and cuts what is too long to read.
-pub(super) fn body(value: &mut Value) {
+pub fn body(value: &mut Value) {
     match value {
         Value::Object(members) => object(members),
         Value::Array(items) => items.iter_mut().for_each(body),
@@ -14,8 +14,8 @@ pub(super) fn body(value: &mut Value) {
     }
 }
 
-/// The value of a header field, or what stands for it.
-pub(super) fn header(name: &HeaderName, value: &str) -> String {
+/// Returns the value of a header field, or its length if the field is secret.
+pub fn header(name: &HeaderName, value: &str) -> String {
     match is_secret(name.as_str()) {
         true => hidden(value),
         false => value.to_owned(),
@@ -71,7 +71,7 @@ fn cut(text: &mut String) {
 }
 
 /// Returns true if a member, a field or a header of this name holds a secret.
-pub(super) fn is_secret(name: &str) -> bool {
+pub fn is_secret(name: &str) -> bool {
     let letters = name.chars().filter(char::is_ascii_alphanumeric);
     let name = letters.collect::<String>().to_ascii_lowercase();
     let name = name.as_str();

@@ -1,0 +1,105 @@
+//! The lists of the inspected server.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use sterna_client::{Client, Error, Pages};
+use sterna_protocol::prompt::Prompt;
+use sterna_protocol::resource::{Resource, ResourceTemplate};
+use sterna_protocol::tool::Tool;
+
+/// Everything that a server offers, as far as it said.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Catalog {
+    pub(crate) tools: Listing<Tool>,
+    pub(crate) prompts: Listing<Prompt>,
+    pub(crate) resources: Listing<Resource>,
+    pub(crate) templates: Listing<ResourceTemplate>,
+}
+
+/// One list.
+#[derive(Clone, Debug)]
+pub(crate) struct Listing<T> {
+    pub(crate) items: Vec<T>,
+    /// Reason why the list ends here and not at its end.
+    pub(crate) cut: Option<String>,
+}
+
+impl<T> Default for Listing<T> {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            cut: None,
+        }
+    }
+}
+
+/// The catalog, fetched once.
+#[derive(Debug, Default)]
+pub(crate) struct SharedCatalog(RwLock<Option<Arc<Catalog>>>);
+
+impl SharedCatalog {
+    /// The catalog; it is fetched if it was not before.
+    pub(crate) async fn get(&self, client: &Client) -> Arc<Catalog> {
+        let known = self
+            .0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if let Some(known) = known {
+            return known;
+        }
+        let (tools, prompts, resources, templates) = tokio::join!(
+            listing(client.tools()),
+            listing(client.prompts()),
+            listing(client.resources()),
+            listing(client.resource_templates()),
+        );
+        let fetched = Arc::new(Catalog {
+            tools,
+            prompts,
+            resources,
+            templates,
+        });
+        let mut slot = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        *slot = Some(fetched.clone());
+        fetched
+    }
+
+    /// Has the lists fetched again.
+    pub(crate) fn forget(&self) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+async fn listing<T>(mut pages: Pages<T>) -> Listing<T> {
+    let mut items = Vec::new();
+    let fetching = async {
+        while items.len() < MOST_ITEMS {
+            match pages.next().await? {
+                Some(item) => items.push(item),
+                None => return Ok::<_, Error>(false),
+            }
+        }
+        Ok(true)
+    };
+    let fetched = tokio::time::timeout(PATIENCE, fetching).await;
+    let cut = match fetched {
+        Ok(Ok(false)) => None,
+        Ok(Ok(true)) => Some(format!("only the first {MOST_ITEMS} are shown")),
+        Ok(Err(error)) => Some(format!("the list could not be fetched: {error}")),
+        Err(_) => {
+            let seconds = PATIENCE.as_secs();
+            Some(format!(
+                "the server did not finish the list within {seconds} s"
+            ))
+        }
+    };
+    Listing { items, cut }
+}
+
+/// Items of one list on a page.
+const MOST_ITEMS: usize = 500;
+
+/// Time for one list.
+const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,0 +1,192 @@
+//! The pages over HTTP: access, addresses, and answers.
+
+mod actions;
+mod events;
+mod response;
+mod views;
+
+use std::sync::Arc;
+
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, Method, Response, StatusCode};
+use sterna_http::{Endpoint, Inbound, Refusal, ResponseBody};
+
+use crate::calls::{Calls, RoundId};
+use crate::catalog::SharedCatalog;
+use crate::connections::{Connections, Connector};
+use crate::guard::{Denied, Guard};
+use crate::pages;
+use crate::urlencoded::Fields;
+use crate::workbench::Workbench;
+
+use response::{asset, html, protected};
+
+/// One inspected server and its pages.
+#[derive(Debug)]
+pub(crate) struct Site {
+    target: String,
+    guard: Guard,
+    calls: Arc<Calls>,
+    connections: Connections,
+    catalog: SharedCatalog,
+    workbench: Option<Workbench>,
+}
+
+/// The pages as an endpoint of the HTTP server.
+#[derive(Debug)]
+pub(crate) struct SiteEndpoint(pub(crate) Arc<Site>);
+
+impl Endpoint for SiteEndpoint {
+    async fn call(&self, inbound: Inbound) -> Response<ResponseBody> {
+        // Boxed, because the future of a page is large and each connection would hold it.
+        protected(Box::pin(self.0.answer(inbound)).await)
+    }
+
+    fn refuse(&self, refusal: Refusal) -> Response<ResponseBody> {
+        protected(refusal.into_response())
+    }
+}
+
+impl Site {
+    pub(crate) fn new(
+        target: String,
+        guard: Guard,
+        connector: Connector,
+        workbench: Option<Workbench>,
+    ) -> Self {
+        let calls = Arc::new(Calls::new());
+        Self {
+            target,
+            guard,
+            connections: Connections::new(connector, calls.clone()),
+            calls,
+            catalog: SharedCatalog::default(),
+            workbench,
+        }
+    }
+
+    pub(crate) fn ticket(&self) -> Option<String> {
+        self.guard.ticket()
+    }
+
+    /// Cancels what runs and closes the connections.
+    pub(crate) async fn close(&self) {
+        self.calls.stop().await;
+        self.connections.close().await;
+    }
+
+    async fn answer(&self, inbound: Inbound) -> Response<ResponseBody> {
+        let head = &inbound.head;
+        let query = Fields::parse(head.uri.query().unwrap_or_default());
+        let path = head.uri.path().to_owned();
+        let is_get = head.method == Method::GET;
+        if let Some(ticket) = query.get("ticket").filter(|_| is_get && path == "/") {
+            return self.redeem(&inbound, ticket);
+        }
+        if let Err(denied) = self.guard.check(head) {
+            return refused(denied);
+        }
+        if is_get {
+            return self.get(&path, &query, inbound).await;
+        }
+        if head.method != Method::POST {
+            return html(StatusCode::METHOD_NOT_ALLOWED, &pages::denied_page(false));
+        }
+        if !is_form(&head.headers) {
+            return html(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                &pages::denied_page(false),
+            );
+        }
+        let form = Fields::parse(&String::from_utf8_lossy(&inbound.body));
+        if let Err(denied) = self.guard.check_form(form.get("form_token")) {
+            return refused(denied);
+        }
+        self.post(&path, &form).await
+    }
+
+    fn redeem(&self, inbound: &Inbound, ticket: &str) -> Response<ResponseBody> {
+        match self.guard.redeem(ticket) {
+            Ok(cookie) => {
+                response::with_cookie(html(StatusCode::OK, &pages::welcome_page()), &cookie)
+            }
+            // Whoever has the cookie came back by the history of the browser.
+            Err(_) if self.guard.has_cookie(&inbound.head) => {
+                html(StatusCode::OK, &pages::welcome_page())
+            }
+            Err(denied) => refused(denied),
+        }
+    }
+
+    async fn get(&self, path: &str, query: &Fields, inbound: Inbound) -> Response<ResponseBody> {
+        let segments: Vec<&str> = path.split('/').skip(1).collect();
+        match segments.as_slice() {
+            [""] => self.explore(query).await,
+            ["inspect.css"] => asset("text/css; charset=utf-8", STYLE),
+            ["inspect.js"] => asset("text/javascript; charset=utf-8", SCRIPT),
+            ["calls"] => self.list_calls(),
+            ["calls", call] => self.show_call(call, query),
+            ["calls", call, "rounds", round, "token"] => match round_id(call, round) {
+                Some(at) => self.show_token(at, query).await,
+                None => self.not_found(),
+            },
+            ["calls", call, "rounds", round, "image"] => match round_id(call, round) {
+                Some(at) => self.show_image(at, query),
+                None => self.not_found(),
+            },
+            ["complete"] => self.complete(query).await,
+            ["connection"] => self.show_connection(),
+            ["eras"] => self.show_eras(query, None, StatusCode::OK),
+            ["events"] => events::changes(self.calls.subscribe(), inbound.shutdown),
+            ["request"] => self.show_request(query).await,
+            _ => self.not_found(),
+        }
+    }
+
+    async fn post(&self, path: &str, form: &Fields) -> Response<ResponseBody> {
+        let segments: Vec<&str> = path.split('/').skip(1).collect();
+        match segments.as_slice() {
+            ["calls"] => self.begin(form).await,
+            ["calls", call, "rounds", round, action] => match round_id(call, round) {
+                Some(at) => self.act(at, action, form).await,
+                None => self.not_found(),
+            },
+            ["reconnect"] => {
+                self.connections.close().await;
+                self.catalog.forget();
+                response::see_other("/")
+            }
+            ["reload"] => {
+                self.catalog.forget();
+                response::see_other("/")
+            }
+            _ => self.not_found(),
+        }
+    }
+}
+
+fn round_id(call: &str, round: &str) -> Option<RoundId> {
+    Some(RoundId {
+        call: call.parse().ok()?,
+        round: round.parse().ok()?,
+    })
+}
+
+fn refused(denied: Denied) -> Response<ResponseBody> {
+    let page = pages::denied_page(denied == Denied::UsedTicket);
+    html(StatusCode::FORBIDDEN, &page)
+}
+
+fn is_form(headers: &HeaderMap) -> bool {
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next());
+    kind.is_some_and(|kind| {
+        kind.trim()
+            .eq_ignore_ascii_case("application/x-www-form-urlencoded")
+    })
+}
+
+const SCRIPT: &str = include_str!("../../assets/inspect.js");
+const STYLE: &str = include_str!("../../assets/inspect.css");

@@ -1,0 +1,193 @@
+//! A person with a browser that runs no script: an HTTP client with one cookie.
+
+use std::future::pending;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sterna_client::Client;
+use sterna_http::clock;
+use sterna_inspect::{Inspector, InspectorConfig};
+use sterna_seal::Keyring;
+
+/// A response.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Page {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| {
+            let (found, value) = line.split_once(':')?;
+            found.eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+
+    /// The content of the page, without what every page has.
+    fn text(&self) -> &str {
+        let main = self.body.find("<main").unwrap_or(0);
+        &self.body[main..]
+    }
+
+    /// Fails unless the page has this text.
+    #[track_caller]
+    pub(crate) fn has(&self, text: &str) -> &Self {
+        assert!(self.body.contains(text), "no `{text}` in:\n{}", self.text());
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn lacks(&self, text: &str) -> &Self {
+        assert!(!self.body.contains(text), "`{text}` in:\n{}", self.body);
+        self
+    }
+}
+
+/// Starts an inspector of the server at `target`; it ends with the test.
+pub(crate) fn inspector(target: &str, keys: Option<Keyring>) -> (SocketAddr, String) {
+    let url = target.to_owned();
+    let connector = Arc::new(move || Ok(Client::builder(&url)));
+    let mut config = InspectorConfig::new(target, connector);
+    config.keys = keys;
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            let inspector = Inspector::bind(config).unwrap();
+            sender.send(inspector.url()).unwrap();
+            inspector.serve(pending()).await.unwrap();
+        });
+    });
+    let url = receiver.recv().unwrap();
+    let address = url.strip_prefix("http://").unwrap();
+    let (address, ticket) = address.split_once("/?ticket=").unwrap();
+    (address.parse().unwrap(), ticket.to_owned())
+}
+
+/// A person who has opened the inspector.
+#[derive(Debug)]
+pub(crate) struct Visitor {
+    pub(crate) address: SocketAddr,
+    pub(crate) cookie: String,
+    pub(crate) form_token: String,
+}
+
+impl Visitor {
+    /// Opens an inspector of `target` with its ticket.
+    pub(crate) fn new(target: &str, keys: Option<Keyring>) -> Self {
+        let (address, ticket) = inspector(target, keys);
+        let opened = send(
+            address,
+            &format!("GET /?ticket={ticket} HTTP/1.1\r\nHost: {address}\r\n\r\n"),
+        );
+        assert_eq!(opened.status, 200, "{opened:?}");
+        let cookie = opened
+            .header("set-cookie")
+            .unwrap()
+            .split(';')
+            .next()
+            .unwrap();
+        let mut visitor = Self {
+            address,
+            cookie: cookie.to_owned(),
+            form_token: String::new(),
+        };
+        let page = visitor.get("/connection");
+        let (_, rest) = page
+            .body
+            .split_once("name=\"form_token\" value=\"")
+            .unwrap();
+        visitor.form_token = rest.split('"').next().unwrap().to_owned();
+        visitor
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Page {
+        let Self {
+            address, cookie, ..
+        } = self;
+        send(
+            *address,
+            &format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nCookie: {cookie}\r\n\r\n"),
+        )
+    }
+
+    /// Sends a form and follows where it leads.
+    pub(crate) fn post(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+        let answer = self.post_only(path, fields);
+        match answer.header("location") {
+            Some(address) => self.get(address),
+            None => answer,
+        }
+    }
+
+    pub(crate) fn post_only(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+        let mut body = format!("form_token={}", self.form_token);
+        for (name, value) in fields {
+            body.push_str(&format!("&{}={}", escape(name), escape(value)));
+        }
+        let Self {
+            address, cookie, ..
+        } = self;
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nHost: {address}\r\nCookie: {cookie}\r\nOrigin: http://{address}\r\n\
+             Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        send(*address, &request)
+    }
+
+    /// Calls a tool with a form.
+    pub(crate) fn call(&self, tool: &str, arguments: &[(&str, &str)]) -> Page {
+        let mut fields = vec![("kind", "tool"), ("name", tool), ("mode", "form")];
+        fields.extend(arguments);
+        self.post("/calls", &fields)
+    }
+
+    /// Loads a page until it has this text.
+    #[track_caller]
+    pub(crate) fn until(&self, path: &str, text: &str) -> Page {
+        let begun = clock::now();
+        loop {
+            let page = self.get(path);
+            if page.body.contains(text) {
+                return page;
+            }
+            assert!(begun.elapsed() < PATIENCE, "no `{text}` in:\n{}", page.body);
+            // The inspector is asked again, not waited for.
+            std::thread::yield_now();
+        }
+    }
+}
+
+fn escape(text: &str) -> String {
+    let byte = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    text.bytes().map(byte).collect()
+}
+
+/// Sends a request on a connection of its own.
+pub(crate) fn send(address: SocketAddr, request: &str) -> Page {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let request = request.replacen("\r\n", "\r\nConnection: close\r\n", 1);
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    Page {
+        status,
+        head: head.to_owned(),
+        body: body.to_owned(),
+    }
+}
+
+/// Far more than any page takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
