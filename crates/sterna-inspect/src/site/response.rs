@@ -68,7 +68,8 @@ pub(super) fn protected(mut response: Response<ResponseBody>) -> Response<Respon
         .or_insert(HeaderValue::from_static(POLICY));
     for (name, value) in [
         (CACHE_CONTROL, "no-store"),
-        (REFERRER_POLICY, "no-referrer"),
+        // Not `no-referrer`: with that, browsers send `Origin: null` with our own forms.
+        (REFERRER_POLICY, "same-origin"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (X_FRAME_OPTIONS, "DENY"),
         (OPENER_POLICY, "same-origin"),

@@ -169,7 +169,7 @@ fn every_response_has_the_policy() {
         assert!(policy.contains("frame-ancestors 'none'"));
         assert!(!policy.contains("unsafe"));
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
-        assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
+        assert_eq!(page.header("referrer-policy"), Some("same-origin"));
         assert_eq!(page.header("cache-control"), Some("no-store"));
         page.lacks(" style=\"")
             .lacks("onclick")

@@ -126,7 +126,7 @@ struct Deploy {
 
 async fn deploy(cx: Cx<'_>, args: Deploy) -> Result<String, ToolError> {
     let plan = format!("plan for {}", args.service);
-    let plan = cx.step("plan", async || Ok::<_, String>(plan)).await?;
+    let plan = cx.step("plan", async || plan).await;
     let reason: String = cx
         .ask("reason", format!("Why deploy {}?", args.service))
         .await?;

@@ -1,10 +1,12 @@
 //! The inspector over real HTTP, against servers in the same process.
 #![cfg(test)]
 
+mod chromium;
 mod inspected;
 mod visitor;
 
 mod access;
+mod browser;
 mod calls;
 mod eras;
 mod forks;

@@ -191,3 +191,6 @@ pub(crate) fn send(address: SocketAddr, request: &str) -> Page {
 
 /// Far more than any page takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Bytes of the script and the style sheet together.
+pub(crate) const MOST_BYTES: u64 = 24_000;

@@ -1,0 +1,193 @@
+//! The pages in a real browser.
+
+use crate::chromium::Chromium;
+use crate::visitor::{MOST_BYTES, inspector};
+use crate::{hostile, inspected};
+
+#[test]
+fn the_whole_story_is_clicked_through() {
+    let Some(mut browser) = Chromium::start() else {
+        return;
+    };
+    let (address, ticket) = inspector(&inspected::start(), Some(inspected::keys()));
+    browser.look(1280, 860, "light");
+    browser.open(&format!("http://{address}/?ticket={ticket}"));
+    browser.until("location.pathname + location.search === '/'");
+    browser.sees("Deploys after asking");
+    browser.picture("explore");
+
+    // Arguments, filled in and sent by keyboard alone.
+    browser.click("a[href='/request?kind=tool&name=deploy']");
+    browser.fill("arg/service", "web");
+    browser.press("Enter");
+    browser.sees("Why deploy web?");
+    browser.fill("q0/reason", "tested on staging");
+    browser.click("button[value=accept]");
+    browser.sees("Who owns it?");
+    browser.fill("q0/owner", "ada");
+    browser.press("Enter");
+    browser.sees("plan for web: tested on staging, ada");
+
+    // A fork at round 1 that ends differently.
+    browser.click("a[href='/calls/1?round=0']");
+    browser.sees("This round was answered 1 time.");
+    browser.fill("q0/reason", "urgent fix");
+    browser.press("Enter");
+    browser.sees("Who owns it?");
+    browser.fill("q0/owner", "bob");
+    browser.press("Enter");
+    browser.sees("plan for web: urgent fix, bob");
+    browser.until("document.querySelectorAll('.tree.fork > li').length === 2");
+    browser.picture("fork");
+    browser.look(400, 860, "dark");
+    assert_eq!(browser.eval("document.documentElement.scrollWidth"), 400);
+    browser.picture("narrow");
+    browser.look(1280, 860, "light");
+
+    // A flipped character, named by its check.
+    browser.open(&format!("http://{address}/calls/1/rounds/0/token"));
+    browser.sees("Would it be accepted?");
+    browser.until("document.querySelector('[data-left-ms]').textContent.startsWith('in 59 min ')");
+    browser.look(1280, 1100, "dark");
+    browser.picture("workbench");
+    browser.click("form:has([value=flip]) button");
+    browser.sees("The check that catches it: unauthentic");
+    browser.sees("Invalid or expired requestState");
+    browser.picture("refused");
+    browser.look(1280, 1100, "light");
+
+    // Both eras beside each other; the page follows the session by itself.
+    browser.open(&format!("http://{address}/request?kind=tool&name=deploy"));
+    browser.fill("arg/service", "web");
+    browser.click("button[name=eras]");
+    browser.sees("The request stays open");
+    browser.sees("Client of 2026-07-28");
+    browser.picture("eras");
+    browser.fill("q0/reason", "both");
+    browser.press("Enter");
+    browser.sees("Who owns it?");
+
+    // A call that runs is followed by the script: no page is loaded again.
+    browser.open(&format!("http://{address}/request?kind=tool&name=render"));
+    browser.click("main form button");
+    browser.sees("drawing the sky");
+    browser.eval("window.same = true");
+    browser.click("form[action$='/cancel'] button");
+    browser.sees("The call was cancelled.");
+
+    assert_eq!(
+        browser.complaints(&address.to_string()),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn a_form_is_filled_in_by_keyboard_and_every_field_has_a_label() {
+    let Some(mut browser) = Chromium::start() else {
+        return;
+    };
+    let (address, ticket) = inspector(&inspected::start(), None);
+    browser.look(1280, 900, "light");
+    browser.open(&format!("http://{address}/?ticket={ticket}"));
+    browser.until("location.pathname === '/' && !location.search");
+    browser.open(&format!("http://{address}/request?kind=tool&name=survey"));
+    browser.click("main form button");
+    browser.sees("Please tell us about you.");
+    let unlabelled = "[...document.querySelectorAll('input:not([type=hidden]), select, textarea')]\
+                      .filter(field => field.labels.length === 0).length";
+    assert_eq!(browser.eval(unlabelled), 0);
+    // From the first field on, Tab goes through all of them to the buttons.
+    browser.fill("q0/name", "A");
+    let mut visited = Vec::new();
+    for _ in 0..9 {
+        let here = browser.eval("document.activeElement.name || document.activeElement.tagName");
+        visited.push(here.as_str().unwrap().to_owned());
+        browser.press("Tab");
+    }
+    assert_eq!(
+        visited.join(" "),
+        "q0/name q0/age q0/size q0/newsletter q0/extras q0/extras q0?action q0?action q0?action"
+    );
+    // A short name is corrected: the field says why, and keeps what was typed.
+    browser.fill("q0/age", "36");
+    browser.eval("document.querySelector('[name=\"q0/size\"]').value = 'small'");
+    browser.click("button[value=accept]");
+    browser.sees("must have at least 2 characters");
+    browser.picture("form");
+    assert_eq!(
+        browser.eval("document.querySelector('[name=\"q0/name\"]').getAttribute('aria-invalid')"),
+        "true"
+    );
+    browser.fill("q0/name", "Ada");
+    browser.click("button[value=accept]");
+    browser.sees("\"name\":\"Ada\"");
+    browser.open(&format!("http://{address}/calls/1?round=0"));
+    browser.click("button[value=decline]");
+    browser.sees("was declined");
+    assert_eq!(
+        browser.complaints(&address.to_string()),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn without_a_script_the_same_forms_work() {
+    let Some(mut browser) = Chromium::start() else {
+        return;
+    };
+    let (address, ticket) = inspector(&inspected::start(), None);
+    let off = serde_json::json!({"value": true});
+    browser.call("Emulation.setScriptExecutionDisabled", off);
+    browser.open(&format!("http://{address}/?ticket={ticket}"));
+    browser.until("location.pathname === '/' && !location.search");
+    browser.open(&format!("http://{address}/request?kind=tool&name=deploy"));
+    browser.fill("arg/service", "web");
+    browser.press("Enter");
+    browser.sees("Why deploy web?");
+    browser.fill("q0/reason", "no script");
+    browser.press("Enter");
+    browser.sees("Who owns it?");
+    // A call that runs loads its page again by itself.
+    browser.open(&format!("http://{address}/request?kind=tool&name=render"));
+    browser.click("main form button");
+    browser.sees("drawing the sky");
+}
+
+#[test]
+fn another_name_learns_nothing_and_hostile_markup_runs_nothing() {
+    let Some(mut browser) = Chromium::start() else {
+        return;
+    };
+    let (address, ticket) = inspector(&hostile::start(), None);
+    let port = address.port();
+    browser.open(&format!("http://evil.test:{port}/?ticket={ticket}"));
+    browser.until("document.body.innerText.length > 0");
+    let seen = browser.eval("document.body.innerText");
+    assert!(!seen.as_str().unwrap().contains("mcp"), "{seen}");
+    browser.until("performance.getEntriesByType('navigation')[0].responseStatus === 403");
+    browser.events.clear();
+
+    browser.open(&format!("http://{address}/?ticket={ticket}"));
+    browser.until("location.pathname === '/' && !location.search");
+    for path in ["/", "/request?kind=tool&name=t", "/connection"] {
+        browser.open(&format!("http://{address}{path}"));
+        browser.eval("document.querySelectorAll('details').forEach(part => part.open = true)");
+        browser.sees("<script>fetch");
+    }
+    browser.open(&format!("http://{address}/request?kind=tool&name=t"));
+    browser.click("main form button:not([name])");
+    browser.sees("onerror=alert(1)");
+    browser.fill("q1/text", hostile::MARKUP);
+    browser.click(".actions button");
+    browser.sees("Structured content");
+    assert_eq!(
+        browser.eval("document.querySelectorAll('main script, main img, iframe').length"),
+        0
+    );
+    assert_eq!(
+        browser.complaints(&address.to_string()),
+        Vec::<String>::new()
+    );
+    let bytes = browser.eval("performance.getEntriesByType('resource').reduce((sum, one) => sum + one.decodedBodySize, 0)");
+    assert!(bytes.as_u64().unwrap() < MOST_BYTES, "{bytes}");
+}
