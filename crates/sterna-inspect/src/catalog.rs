@@ -40,7 +40,7 @@ pub(crate) struct SharedCatalog(RwLock<Option<Arc<Catalog>>>);
 
 impl SharedCatalog {
     /// The catalog; it is fetched if it was not before.
-    pub(crate) async fn get(&self, client: &Client) -> Arc<Catalog> {
+    pub(crate) async fn get(&self, client: &Client, patience: Duration) -> Arc<Catalog> {
         let known = self
             .0
             .read()
@@ -50,10 +50,10 @@ impl SharedCatalog {
             return known;
         }
         let (tools, prompts, resources, templates) = tokio::join!(
-            listing(client.tools()),
-            listing(client.prompts()),
-            listing(client.resources()),
-            listing(client.resource_templates()),
+            listing(client.tools(), patience),
+            listing(client.prompts(), patience),
+            listing(client.resources(), patience),
+            listing(client.resource_templates(), patience),
         );
         let fetched = Arc::new(Catalog {
             tools,
@@ -72,7 +72,7 @@ impl SharedCatalog {
     }
 }
 
-async fn listing<T>(mut pages: Pages<T>) -> Listing<T> {
+async fn listing<T>(mut pages: Pages<T>, patience: Duration) -> Listing<T> {
     let mut items = Vec::new();
     let fetching = async {
         while items.len() < MOST_ITEMS {
@@ -83,23 +83,17 @@ async fn listing<T>(mut pages: Pages<T>) -> Listing<T> {
         }
         Ok(true)
     };
-    let fetched = tokio::time::timeout(PATIENCE, fetching).await;
+    let fetched = tokio::time::timeout(patience, fetching).await;
     let cut = match fetched {
         Ok(Ok(false)) => None,
         Ok(Ok(true)) => Some(format!("only the first {MOST_ITEMS} are shown")),
         Ok(Err(error)) => Some(format!("the list could not be fetched: {error}")),
-        Err(_) => {
-            let seconds = PATIENCE.as_secs();
-            Some(format!(
-                "the server did not finish the list within {seconds} s"
-            ))
-        }
+        Err(_) => Some(format!(
+            "the server did not finish the list within {patience:?}"
+        )),
     };
     Listing { items, cut }
 }
 
 /// Items of one list on a page.
 const MOST_ITEMS: usize = 500;
-
-/// Time for one list.
-const PATIENCE: Duration = Duration::from_secs(10);

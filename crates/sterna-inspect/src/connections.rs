@@ -1,6 +1,7 @@
 //! Connections to the inspected server: one for each era that is asked for.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sterna_client::{BoxError, Builder, Client, Era, Error, Question};
 use sterna_protocol::capabilities::ExtensionId;
@@ -19,6 +20,7 @@ pub type Connector = Arc<dyn Fn() -> Result<Builder, BoxError> + Send + Sync>;
 /// The connections that were made so far.
 pub(crate) struct Connections {
     connector: Connector,
+    patience: Duration,
     calls: Arc<Calls>,
     any: Mutex<Option<Client>>,
     legacy: Mutex<Option<Client>>,
@@ -32,12 +34,15 @@ pub(crate) enum ConnectError {
     Client(#[from] Error),
     #[error("the connection cannot be prepared")]
     Prepare(#[source] BoxError),
+    #[error("the server did not answer within {0:?}")]
+    Silent(Duration),
 }
 
 impl Connections {
-    pub(crate) fn new(connector: Connector, calls: Arc<Calls>) -> Self {
+    pub(crate) fn new(connector: Connector, patience: Duration, calls: Arc<Calls>) -> Self {
         Self {
             connector,
+            patience,
             calls,
             any: Mutex::new(None),
             legacy: Mutex::new(None),
@@ -82,7 +87,9 @@ impl Connections {
             Era::Any => builder,
             era => builder.era(era),
         };
-        let client = self.answered_by_hand(builder).connect().await?;
+        let connecting = self.answered_by_hand(builder).connect();
+        let connected = tokio::time::timeout(self.patience, connecting).await;
+        let client = connected.map_err(|_| ConnectError::Silent(self.patience))??;
         *slot = Some(client.clone());
         Ok(client)
     }

@@ -28,6 +28,9 @@ pub struct InspectorConfig {
     pub audience: Option<String>,
     /// Tenant of its tokens, if the server has tenants.
     pub tenant: Option<String>,
+    /// Longest time that a page waits for a connection, and for one list. Twenty
+    /// seconds: a command may have to be downloaded first.
+    pub patience: Duration,
     /// Port to listen on. Zero by default: a free one.
     pub port: u16,
 }
@@ -41,6 +44,7 @@ impl InspectorConfig {
             keys: None,
             audience: None,
             tenant: None,
+            patience: Duration::from_secs(20),
             port: 0,
         }
     }
@@ -94,7 +98,13 @@ impl Inspector {
         let guard = Guard::new(address.port())?;
         let keys = config.keys;
         let workbench = keys.map(|keys| Workbench::new(keys, config.audience, config.tenant));
-        let site = Site::new(config.target, guard, config.connector, workbench);
+        let site = Site::new(
+            config.target,
+            guard,
+            config.connector,
+            workbench,
+            config.patience,
+        );
         Ok(Self {
             listener,
             address,

@@ -41,6 +41,7 @@ mod calls;
 mod connections;
 
 mod catalog;
+mod export;
 
 mod workbench;
 

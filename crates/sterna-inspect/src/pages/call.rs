@@ -20,7 +20,7 @@ pub(crate) struct CallView<'a> {
     pub(crate) round: Option<usize>,
     /// Answers that were not sent, and the reasons.
     pub(crate) entered: Option<(&'a Fields, &'a AnswerErrors)>,
-    /// Whether the inspector has the keys of the server.
+    /// True if the inspector has the keys of the server.
     pub(crate) has_keys: bool,
     /// The other call, if two eras are compared: this call is one column.
     pub(crate) pair: Option<(u64, u64)>,
@@ -68,7 +68,10 @@ pub(crate) fn call_page(frame: &Frame<'_>, call: &CallRecord, view: CallView<'_>
             dt { "era" } dd { (era_name(call.era)) }
             dt { "arguments" } dd { code { (arguments(&request.arguments)) } }
         }
-        p { a href=(again) { "Call it again with other arguments" } }
+        p {
+            a href=(again) { "Call it again with other arguments" } " · "
+            a href={ "/calls/" (call.id) "/export?round=" (selected) } { "Keep it as a test, a command or a script" }
+        }
         (timeline(call, selected))
         div.columns.tree-and-round {
             nav.card aria-label="Rounds" {
@@ -138,12 +141,31 @@ fn depth(call: &CallRecord, at: usize) -> usize {
 /// The answers that a round was sent with, in one line.
 fn sent(round: &Round) -> Option<String> {
     let words = round.answers.iter().map(|(key, answer)| {
-        let action = answer.get("action").and_then(Value::as_str);
-        let content = answer.get("content").map(masked).unwrap_or_default();
-        format!("{key}: {} {content}", action.unwrap_or("answered"))
+        let mut answer = answer.clone();
+        crate::mask::body(&mut answer);
+        let content = answer.get("content").and_then(Value::as_object);
+        match (answer.get("action").and_then(Value::as_str), content) {
+            (Some("accept"), Some(content)) => format!("{key}: {}", spelled(key, content)),
+            (Some(action), _) => format!("{key}: {action}"),
+            (None, _) => format!("{key}: answered"),
+        }
     });
     let words: Vec<String> = words.collect();
     (!words.is_empty()).then(|| shorten(&words.join("; "), 160))
+}
+
+/// The fields of an answer. One that is called as its question is only a value.
+fn spelled(key: &str, content: &serde_json::Map<String, Value>) -> String {
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    let words = content.iter().map(|(name, value)| match name == key {
+        true => text(value),
+        false => format!("{name} {}", text(value)),
+    });
+    words.collect::<Vec<_>>().join(", ")
 }
 
 fn masked(value: &Value) -> String {

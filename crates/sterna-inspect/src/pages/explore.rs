@@ -94,27 +94,33 @@ pub(crate) fn explore_page(
             input id="find" name="find" value=(find) type="search";
             button.quiet type="submit" { "Find" }
         }
-        (list("Tools", &catalog.tools, |tool| {
-            let title = tool.title.as_deref();
-            let text = tool.description.as_deref();
-            is_found(&[&tool.name, title.unwrap_or_default(), text.unwrap_or_default()])
-                .then(|| line(CallKind::Tool, &tool.name, title, text, annotations(tool)))
-        }))
-        (list("Prompts", &catalog.prompts, |prompt| {
-            let (title, text) = (prompt.title.as_deref(), prompt.description.as_deref());
-            is_found(&[&prompt.name, title.unwrap_or_default(), text.unwrap_or_default()])
-                .then(|| line(CallKind::Prompt, &prompt.name, title, text, html! {}))
-        }))
-        (list("Resources", &catalog.resources, |resource| {
-            let (title, text) = (Some(resource.name.as_str()), resource.description.as_deref());
-            is_found(&[&resource.uri, &resource.name, text.unwrap_or_default()])
-                .then(|| line(CallKind::Resource, &resource.uri, title, text, html! {}))
-        }))
-        (list("Resource templates", &catalog.templates, |template| {
-            let (title, text) = (Some(template.name.as_str()), template.description.as_deref());
-            is_found(&[&template.uri_template, &template.name, text.unwrap_or_default()])
-                .then(|| line(CallKind::Resource, &template.uri_template, title, text, html! {}))
-        }))
+        div.columns.lists {
+            div {
+                (list("Tools", &catalog.tools, |tool| {
+                    let title = tool.title.as_deref();
+                    let text = tool.description.as_deref();
+                    is_found(&[&tool.name, title.unwrap_or_default(), text.unwrap_or_default()])
+                        .then(|| line(CallKind::Tool, &tool.name, title, text, annotations(tool)))
+                }))
+            }
+            div {
+                (list("Prompts", &catalog.prompts, |prompt| {
+                    let (title, text) = (prompt.title.as_deref(), prompt.description.as_deref());
+                    is_found(&[&prompt.name, title.unwrap_or_default(), text.unwrap_or_default()])
+                        .then(|| line(CallKind::Prompt, &prompt.name, title, text, html! {}))
+                }))
+                (list("Resources", &catalog.resources, |resource| {
+                    let (title, text) = (Some(resource.name.as_str()), resource.description.as_deref());
+                    is_found(&[&resource.uri, &resource.name, text.unwrap_or_default()])
+                        .then(|| line(CallKind::Resource, &resource.uri, title, text, html! {}))
+                }))
+                (list("Resource templates", &catalog.templates, |template| {
+                    let (title, text) = (Some(template.name.as_str()), template.description.as_deref());
+                    is_found(&[&template.uri_template, &template.name, text.unwrap_or_default()])
+                        .then(|| line(CallKind::Resource, &template.uri_template, title, text, html! {}))
+                }))
+            }
+        }
         (post_form(frame, "/reload", &html! { button.quiet type="submit" { "Fetch the lists again" } }))
     };
     page(frame, "Explore", &body)

@@ -7,7 +7,7 @@ use super::shorten;
 use crate::fields::{Choice, Errors, Field, Kind, in_row, row_count};
 use crate::urlencoded::Fields;
 
-/// What a form shows in its fields.
+/// Values, errors and rows of a form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filled<'a> {
     /// The form as it was sent; `None` shows the defaults.
@@ -15,7 +15,7 @@ pub(crate) struct Filled<'a> {
     pub(crate) errors: &'a Errors,
     /// Path of a list that gets one row more.
     pub(crate) add_row: Option<&'a str>,
-    /// Whether a button that adds a row can be shown.
+    /// True if a button that adds a row can be shown.
     pub(crate) can_add: bool,
 }
 

@@ -2,6 +2,7 @@
 
 mod call;
 mod explore;
+mod export;
 mod form;
 mod questions;
 mod result;
@@ -13,6 +14,7 @@ use maud::{DOCTYPE, Markup, html};
 
 pub(crate) use call::{CallView, call_line, call_page, calls_page, column, eras_page};
 pub(crate) use explore::{Entry, ServerView, explore_page, request_page};
+pub(crate) use export::export_page;
 pub(crate) use questions::{AnswerErrors, read_answers};
 pub(crate) use result::image_of;
 pub(crate) use token::{TokenView, token_page};
@@ -24,9 +26,9 @@ pub(crate) struct Frame<'a> {
     /// Name of the inspected server.
     pub(crate) target: &'a str,
     pub(crate) form_token: &'a str,
-    /// Whether a call runs that the page shows: the script then follows it.
+    /// True if the page shows a call that runs: the script then follows it.
     pub(crate) is_live: bool,
-    /// Whether the page is loaded again every second without the script. A page
+    /// True if the page is loaded again every second without the script. A page
     /// with a form is not: typed text would be lost.
     pub(crate) is_reloaded: bool,
     /// The entry of the navigation that is marked.

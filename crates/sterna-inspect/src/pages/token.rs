@@ -163,7 +163,7 @@ fn content(state: &SealedState, show_values: bool) -> Markup {
             @if journal.entries().is_empty() { p.dim { "The journal is empty." } }
             @else {
                 div.scroll { table {
-                    thead { tr { th { "journal entry" } th { "kind" } th { "bytes" } @if show_values { th { "value" } } } }
+                    thead { tr { th { "journal entry" } th { "kind" } th.number { "bytes" } @if show_values { th { "value" } } } }
                     tbody {
                         @for entry in journal.entries() {
                             tr {

@@ -6,6 +6,7 @@ mod response;
 mod views;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Method, Response, StatusCode};
@@ -30,6 +31,8 @@ pub(crate) struct Site {
     connections: Connections,
     catalog: SharedCatalog,
     workbench: Option<Workbench>,
+    /// Longest wait for a connection, and for one list.
+    patience: Duration,
 }
 
 /// The pages as an endpoint of the HTTP server.
@@ -53,15 +56,17 @@ impl Site {
         guard: Guard,
         connector: Connector,
         workbench: Option<Workbench>,
+        patience: Duration,
     ) -> Self {
         let calls = Arc::new(Calls::new());
         Self {
             target,
             guard,
-            connections: Connections::new(connector, calls.clone()),
+            connections: Connections::new(connector, patience, calls.clone()),
             calls,
             catalog: SharedCatalog::default(),
             workbench,
+            patience,
         }
     }
 
@@ -126,6 +131,7 @@ impl Site {
             ["inspect.js"] => asset("text/javascript; charset=utf-8", SCRIPT),
             ["calls"] => self.list_calls(),
             ["calls", call] => self.show_call(call, query),
+            ["calls", call, "export"] => self.show_export(call, query),
             ["calls", call, "rounds", round, "token"] => match round_id(call, round) {
                 Some(at) => self.show_token(at, query).await,
                 None => self.not_found(),

@@ -16,6 +16,7 @@ use super::Site;
 use super::response::{html, image, json as json_response};
 use crate::calls::RoundId;
 use crate::connections::ConnectError;
+use crate::export::Export;
 use crate::fields::Errors;
 use crate::pages::{self, AnswerErrors, CallView, Entry, Frame, Here, ServerView, TokenView};
 use crate::record::{CallKind, CallRecord, LiveAnswer, Round, Status};
@@ -67,7 +68,7 @@ impl Site {
             Ok(client) => client,
             Err(error) => return self.unreachable(&error),
         };
-        let catalog = self.catalog.get(&client).await;
+        let catalog = self.catalog.get(&client, self.patience).await;
         let find = query.get("find").unwrap_or_default();
         let (frame, server) = (self.frame(Here::Explore), ServerView::of(&client));
         html(
@@ -106,7 +107,7 @@ impl Site {
         name: &str,
     ) -> Result<Option<Entry>, ConnectError> {
         let client = self.connections.client().await?;
-        let catalog = self.catalog.get(&client).await;
+        let catalog = self.catalog.get(&client, self.patience).await;
         Ok(Entry::find(&catalog, kind, name))
     }
 
@@ -202,6 +203,31 @@ impl Site {
             entered: of_this_call.map(|(_, entered, errors)| (entered, errors)),
             has_keys: self.workbench.is_some(),
             pair,
+        }
+    }
+
+    /// The call as a test, a command and a script.
+    pub(super) fn show_export(&self, call: &str, query: &Fields) -> Response<ResponseBody> {
+        let exported = call.parse().ok().and_then(|call| {
+            self.calls.read(call, |call| {
+                let round = query.number("round").unwrap_or(call.rounds.len() - 1);
+                Export::of(call, round)
+            })
+        });
+        match exported {
+            Some(Some(export)) => {
+                let frame = self.frame(Here::Calls);
+                html(
+                    StatusCode::OK,
+                    &pages::export_page(&frame, &export, &self.target),
+                )
+            }
+            Some(None) => {
+                let text = "Only a call of 2026-07-28 whose state was not altered can be exported: \
+                            in a session the questions have no keys.";
+                self.problem(StatusCode::NOT_FOUND, "No export", text)
+            }
+            None => self.not_found(),
         }
     }
 

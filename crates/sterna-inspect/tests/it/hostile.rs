@@ -13,18 +13,22 @@ pub(crate) const MARKUP: &str = "\"'></textarea></pre></title><script>fetch('htt
 /// Starts a server that has markup in every string. Its answers are written by
 /// hand, because ours would not say such things.
 pub(crate) fn start() -> String {
+    start_with(result)
+}
+
+fn start_with(result: fn(&Value) -> Value) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            std::thread::spawn(move || while answer(&mut stream).is_some() {});
+            std::thread::spawn(move || while answer(&mut stream, result).is_some() {});
         }
     });
     format!("http://{address}/mcp")
 }
 
-fn answer(stream: &mut std::net::TcpStream) -> Option<()> {
+fn answer(stream: &mut std::net::TcpStream, result: fn(&Value) -> Value) -> Option<()> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
     let (head, length) = loop {
@@ -205,4 +209,60 @@ fn addresses_that_make_no_sense_are_not_found() {
     ] {
         assert_eq!(visitor.post(path, &[]).status, 404, "{path}");
     }
+}
+
+/// A list that never ends, of tools with as many arguments as fit.
+fn endless(request: &Value) -> Value {
+    let mut answer = result(request);
+    if request["method"] == "tools/list" {
+        let begin = request["params"]["cursor"]
+            .as_str()
+            .map_or(0, |cursor| cursor.parse().unwrap());
+        let properties: serde_json::Map<String, Value> = (0..2000)
+            .map(|n| (format!("a{n}"), json!({"type": "string"})))
+            .collect();
+        let tool = |n: u32| match n {
+            0 => {
+                json!({"name": "wide", "inputSchema": {"type": "object", "properties": properties}})
+            }
+            n => {
+                json!({"name": format!("tool{n}"), "description": "x".repeat(5000), "inputSchema": {"type": "object"}})
+            }
+        };
+        let tools: Vec<Value> = (begin..begin + 100).map(tool).collect();
+        answer = json!({"resultType": "complete", "ttlMs": 0, "cacheScope": "private", "tools": tools, "nextCursor": (begin + 100).to_string()});
+    }
+    if request["method"] == "tools/call" {
+        let text = "y".repeat(3 << 20);
+        answer = json!({"resultType": "complete", "content": [{"type": "text", "text": text}]});
+    }
+    answer
+}
+
+#[test]
+fn lists_schemas_and_results_without_end_are_cut() {
+    let visitor = Visitor::new(&start_with(endless), None);
+    let page = visitor.get("/");
+    page.has("only the first 500 are shown")
+        .has("tool499")
+        .lacks("tool500");
+    assert!(page.body.len() < 400_000, "{}", page.body.len());
+    let page = visitor.get("/request?kind=tool&name=wide");
+    page.has("arg/a399").lacks("arg/a400\"");
+    let page = visitor.call("wide", &[]);
+    page.has("yyyy…");
+    assert!(page.body.len() < 400_000, "{}", page.body.len());
+}
+
+#[test]
+fn a_server_that_never_answers_does_not_hold_a_page() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let visitor = Visitor::with(&url, |config| {
+        config.patience = std::time::Duration::from_millis(200)
+    });
+    let page = visitor.get("/");
+    assert_eq!(page.status, 502);
+    page.has("the server did not answer within 200ms");
+    assert_eq!(visitor.call("t", &[]).status, 502);
 }

@@ -53,7 +53,7 @@ pub(crate) fn keys() -> Keyring {
     Keyring::new([Key::new(secret)]).unwrap()
 }
 
-fn desk() -> Server {
+pub(crate) fn desk() -> Server {
     Server::new("desk", "1.0.0")
         .keys(keys())
         .tool("add", "Adds numbers", add)

@@ -9,6 +9,7 @@ mod access;
 mod browser;
 mod calls;
 mod eras;
+mod exports;
 mod forks;
 mod hostile;
 mod tokens;

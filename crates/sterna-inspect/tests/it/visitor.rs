@@ -49,10 +49,14 @@ impl Page {
 
 /// Starts an inspector of the server at `target`; it ends with the test.
 pub(crate) fn inspector(target: &str, keys: Option<Keyring>) -> (SocketAddr, String) {
+    inspector_with(target, |config| config.keys = keys)
+}
+
+fn inspector_with(target: &str, set: impl FnOnce(&mut InspectorConfig)) -> (SocketAddr, String) {
     let url = target.to_owned();
     let connector = Arc::new(move || Ok(Client::builder(&url)));
     let mut config = InspectorConfig::new(target, connector);
-    config.keys = keys;
+    set(&mut config);
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -79,7 +83,11 @@ pub(crate) struct Visitor {
 impl Visitor {
     /// Opens an inspector of `target` with its ticket.
     pub(crate) fn new(target: &str, keys: Option<Keyring>) -> Self {
-        let (address, ticket) = inspector(target, keys);
+        Self::with(target, |config| config.keys = keys)
+    }
+
+    pub(crate) fn with(target: &str, set: impl FnOnce(&mut InspectorConfig)) -> Self {
+        let (address, ticket) = inspector_with(target, set);
         let opened = send(
             address,
             &format!("GET /?ticket={ticket} HTTP/1.1\r\nHost: {address}\r\n\r\n"),
