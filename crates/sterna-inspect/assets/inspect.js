@@ -23,6 +23,8 @@ function openParts() {
   return [...document.querySelectorAll("main details")].map((part) => part instanceof HTMLDetailsElement && part.open);
 }
 
+const FOCUSABLE = "main a, main button, main summary, main pre, main input, main select, main textarea";
+
 /** Loads the page again and puts its content in the place of the old one. */
 async function refresh() {
   const response = await fetch(location.href, { headers: { accept: "text/html" } });
@@ -31,10 +33,13 @@ async function refresh() {
   const [old, fresh] = [document.querySelector("main"), next.querySelector("main")];
   if (!old || !fresh) return;
   const open = openParts();
+  const focused = [...document.querySelectorAll(FOCUSABLE)].findIndex((one) => one === document.activeElement);
   old.replaceWith(fresh);
   document.querySelectorAll("main details").forEach((part, at) => {
     if (part instanceof HTMLDetailsElement && open[at]) part.open = true;
   });
+  const again = focused >= 0 ? document.querySelectorAll(FOCUSABLE)[focused] : undefined;
+  if (again instanceof HTMLElement) again.focus({ preventScroll: true });
   document.body.toggleAttribute(LIVE, next.body.hasAttribute(LIVE));
   started = Date.now();
 }

@@ -44,7 +44,7 @@ pub(crate) async fn run(args: DemoArgs, screen: Screen) -> Result<Exit, Failure>
     if args.serve {
         fleet.restart_on(folder.path()).await?;
         let proxy = Proxy::start(fleet.addresses()).await?;
-        return serve(&fleet, &proxy, screen).await;
+        return serve(&fleet, &proxy, &keys, screen).await;
     }
     let auto = args.auto || screen.json || !Screen::is_interactive();
     let played = play(fleet, folder.path(), auto, screen);
@@ -87,8 +87,8 @@ async fn play(
     Ok(claims)
 }
 
-async fn serve(fleet: &Fleet, proxy: &Proxy, screen: Screen) -> Result<Exit, Failure> {
-    let url = proxy.url();
+async fn serve(fleet: &Fleet, proxy: &Proxy, keys: &Path, screen: Screen) -> Result<Exit, Failure> {
+    let (url, keys) = (proxy.url(), keys.display());
     let mut text = String::new();
     for (name, address) in fleet.addresses() {
         text.push_str(&format!("  replica {name}  http://{address}/mcp\n"));
@@ -100,7 +100,8 @@ async fn serve(fleet: &Fleet, proxy: &Proxy, screen: Screen) -> Result<Exit, Fai
          \x20 sterna call {url} update_work_item id=4522\n\
          \x20 sterna call {url} update_work_item id=4522 --no-input --save call.json\n\
          \x20 sterna resume call.json\n\
-         \x20 sterna call {url} publish title=Terns --detach\n\n\
+         \x20 sterna call {url} publish title=Terns --detach\n\
+         \x20 sterna inspect {url} --keys {keys}\n\n\
          Ctrl-C ends it.\n"
     ));
     screen.result(&serde_json::json!({"proxy": url}), text)?;

@@ -16,6 +16,7 @@ mod exits;
 mod forms;
 mod generated;
 mod guide;
+mod inspect;
 mod interrupts;
 mod json;
 mod keys;

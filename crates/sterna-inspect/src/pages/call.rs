@@ -8,6 +8,7 @@ use sterna_protocol::input::InputRequest;
 use super::explore::era_name;
 use super::questions::{self, AnswerErrors};
 use super::{Frame, page, post_form, shorten, size, time, wire};
+use crate::export::Export;
 use crate::record::{
     CallRecord, Failure, LiveAnswer, LiveQuestion, Paused, Round, Status, TaskRecord,
 };
@@ -69,8 +70,11 @@ pub(crate) fn call_page(frame: &Frame<'_>, call: &CallRecord, view: CallView<'_>
             dt { "arguments" } dd { code { (arguments(&request.arguments)) } }
         }
         p {
-            a href=(again) { "Call it again with other arguments" } " · "
-            a href={ "/calls/" (call.id) "/export?round=" (selected) } { "Keep it as a test, a command or a script" }
+            a href=(again) { "Call it again with other arguments" }
+            @if Export::of(call, selected).is_some() {
+                " · "
+                a href={ "/calls/" (call.id) "/export?round=" (selected) } { "Keep it as a test, a command or a script" }
+            }
         }
         (timeline(call, selected))
         div.columns.tree-and-round {

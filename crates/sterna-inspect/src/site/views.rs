@@ -19,7 +19,7 @@ use crate::connections::ConnectError;
 use crate::export::Export;
 use crate::fields::Errors;
 use crate::pages::{self, AnswerErrors, CallView, Entry, Frame, Here, ServerView, TokenView};
-use crate::record::{CallKind, CallRecord, LiveAnswer, Round, Status};
+use crate::record::{CallKind, CallRecord, LiveAnswer, LiveQuestion, Round, Status};
 use crate::urlencoded::Fields;
 use crate::workbench::{CallerFields, now};
 
@@ -143,7 +143,8 @@ impl Site {
         let page = self.calls.read(call, |call| {
             let mut frame = self.frame(Here::Calls);
             frame.is_live = call.is_running();
-            frame.is_reloaded = frame.is_live && !has_form(call);
+            let shown = round.unwrap_or(call.rounds.len().saturating_sub(1));
+            frame.is_reloaded = frame.is_live && !call.rounds.get(shown).is_some_and(has_form);
             pages::call_page(&frame, call, self.view(call, round, not_sent, None))
         });
         match page {
@@ -177,7 +178,7 @@ impl Site {
         for id in [pair.0, pair.1] {
             let column = self.calls.read(id, |call| {
                 frame.is_live |= call.is_running();
-                has_forms |= has_form(call);
+                has_forms |= call.rounds.last().is_some_and(has_form);
                 let frame = self.frame(Here::Calls);
                 pages::column(&frame, call, self.view(call, None, not_sent, Some(pair)))
             });
@@ -341,13 +342,10 @@ pub(super) fn server_name(client: &Client) -> String {
     ServerView::of(client).name
 }
 
-/// Returns true if the page of a call has a form that a person may be filling in.
-fn has_form(call: &CallRecord) -> bool {
-    call.rounds.iter().any(|round: &Round| {
-        let asks =
-            |question: &crate::record::LiveQuestion| matches!(question.answer, LiveAnswer::Open(_));
-        round.questions.iter().any(asks)
-            || matches!(&round.status, Status::Asked(_))
-            || matches!(&round.status, Status::Task(task) if task.asks())
-    })
+/// Returns true if a round is shown with a form that a person may be filling in.
+fn has_form(round: &Round) -> bool {
+    let asks = |question: &LiveQuestion| matches!(question.answer, LiveAnswer::Open(_));
+    round.questions.iter().any(asks)
+        || matches!(&round.status, Status::Asked(_))
+        || matches!(&round.status, Status::Task(task) if task.asks())
 }

@@ -15,6 +15,12 @@ fn the_whole_story_is_clicked_through() {
     browser.until("location.pathname + location.search === '/'");
     browser.sees("Deploys after asking");
     browser.picture("explore");
+    let measured = browser.eval(
+        "[performance.getEntriesByName('first-contentful-paint')[0].startTime, \
+          performance.getEntriesByType('navigation')[0].decodedBodySize, \
+          performance.getEntriesByType('resource').map(one => one.decodedBodySize).join(' + ')].join(', ')",
+    );
+    eprintln!("first paint in ms, bytes of the page, of style and script: {measured}");
 
     // Arguments, filled in and sent by keyboard alone.
     browser.click("a[href='/request?kind=tool&name=deploy']");

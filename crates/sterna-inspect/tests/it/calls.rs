@@ -213,6 +213,22 @@ fn progress_and_logs_are_shown_and_a_call_is_cancelled() {
 }
 
 #[test]
+fn a_later_round_that_runs_is_loaded_again_and_a_form_is_not() {
+    let visitor = Visitor::new(&inspected::start(), None);
+    visitor.call("brood", &[]).lacks("http-equiv=\"refresh\"");
+    let page = visitor.post("/calls/1/rounds/0/answer", &[("q0/eggs", "two")]);
+    page.has("Waiting for the server")
+        .has("http-equiv=\"refresh\"");
+    // Whoever looks at the form of the first round keeps what is typed there.
+    visitor
+        .get("/calls/1?round=0")
+        .has("data-live")
+        .lacks("http-equiv=\"refresh\"");
+    visitor.post("/calls/1/rounds/1/cancel", &[]);
+    visitor.until("/calls/1", "The call was cancelled.");
+}
+
+#[test]
 fn prompts_and_resources_take_rounds_too() {
     let visitor = Visitor::new(&inspected::start(), None);
     let page = visitor.post(

@@ -65,6 +65,7 @@ pub(crate) fn desk() -> Server {
         .tool("write", "Has a model write", write)
         .tool("folders", "Asks for folders", folders)
         .tool("render", "Tells of its progress and never ends", render)
+        .tool("brood", "Asks, and then never ends", brood)
         .tool("fail", "Returns an error", fail)
         .prompt("brief", "Writes a brief", brief)
         .resource_template("note://{id}", "note", note)
@@ -189,6 +190,13 @@ async fn render(cx: Cx<'_>, (): ()) -> &'static str {
     cx.progress(Progress::new(1.0).of(4.0).saying("drawing the sky"));
     tokio::time::sleep(Duration::from_secs(3600)).await;
     "never"
+}
+
+/// Asks, and then never ends.
+async fn brood(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
+    let eggs: String = cx.ask("eggs", "How many?").await?;
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    Ok(eggs)
 }
 
 async fn fail(_: Cx<'_>, (): ()) -> Result<String, ToolError> {
