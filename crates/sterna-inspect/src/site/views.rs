@@ -143,7 +143,8 @@ impl Site {
         let page = self.calls.read(call, |call| {
             let mut frame = self.frame(Here::Calls);
             frame.is_live = call.is_running();
-            let shown = round.unwrap_or(call.rounds.len().saturating_sub(1));
+            let latest = call.rounds.len().saturating_sub(1);
+            let shown = round.unwrap_or(latest);
             frame.is_reloaded = frame.is_live && !call.rounds.get(shown).is_some_and(has_form);
             pages::call_page(&frame, call, self.view(call, round, not_sent, None))
         });

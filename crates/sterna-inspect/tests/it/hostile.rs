@@ -259,7 +259,7 @@ fn a_server_that_never_answers_does_not_hold_a_page() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let visitor = Visitor::with(&url, |config| {
-        config.patience = std::time::Duration::from_millis(200)
+        config.patience = std::time::Duration::from_millis(200);
     });
     let page = visitor.get("/");
     assert_eq!(page.status, 502);
