@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sterna_protocol::sampling::SamplingMessageContentBlock;
 use sterna_seal::{Key, Keyring, SecretKey};
 use sterna_server::{
-    Cx, Level, Progress, Refused, Script, Server, ServerConfig, TaskMode, Tool, ToolError,
+    AskError, Cx, Level, Progress, SamplingRequest, Server, ServerConfig, TaskMode, Tool, ToolError,
 };
 use sterna_store::MemoryStore;
 
@@ -148,26 +148,28 @@ struct Survey {
     extras: Vec<Size>,
 }
 
-async fn survey(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn survey(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     match cx
         .ask::<Survey>("survey", "Please tell us about you.")
         .await
     {
         Ok(survey) => Ok(serde_json::to_string(&survey).unwrap()),
-        Err(Refused::Declined) => Ok("was declined".to_owned()),
-        Err(Refused::Cancelled) => Ok("was cancelled".to_owned()),
+        Err(AskError::Declined) => Ok("was declined".to_owned()),
+        Err(AskError::Cancelled) => Ok("was cancelled".to_owned()),
         Err(refused) => Err(refused),
     }
 }
 
-async fn visit(cx: Cx<'_>, (): ()) -> Result<&'static str, Refused> {
+async fn visit(cx: Cx<'_>, (): ()) -> Result<&'static str, AskError> {
     let page = "https://login.example/start?next=%2Fhome".parse().unwrap();
     cx.ask_url("signin", "Please sign in", page).await?;
     Ok("visited")
 }
 
-async fn write(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
-    let written = cx.sample("poem", Script::new("Write a line", 100)).await?;
+async fn write(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
+    let written = cx
+        .sample("poem", SamplingRequest::new("Write a line", 100))
+        .await?;
     let text = written
         .content
         .blocks()
@@ -179,7 +181,7 @@ async fn write(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
     Ok(format!("{}: {}", written.model, text.unwrap()))
 }
 
-async fn folders(cx: Cx<'_>, (): ()) -> Result<String, Refused> {
+async fn folders(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
     let roots = cx.roots("roots").await?;
     let uris: Vec<_> = roots.iter().map(|root| root.uri.as_str()).collect();
     Ok(uris.join(" "))
