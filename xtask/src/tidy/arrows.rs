@@ -86,6 +86,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-store-postgres",
             "sterna-server",
             "sterna-client",
+            "sterna-testkit",
         ],
     ),
     (
