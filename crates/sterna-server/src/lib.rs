@@ -78,7 +78,8 @@ mod stdio;
 
 mod server;
 
-pub mod flows;
+#[doc = include_str!("../docs/flows.md")]
+pub mod flows {}
 
 pub use sterna_form::NotAForm;
 pub use sterna_http::auth;

@@ -13,9 +13,6 @@ const LIMIT: usize = 600;
 /// is a part of another one.
 const LEAST: usize = 30;
 
-/// Crates whose small files are not folded yet.
-const NOT_YET: [&str; 1] = ["crates/sterna-server"];
-
 pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for (path, text) in tree.with_extension("rs") {
@@ -56,7 +53,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
 fn is_part(path: &Path) -> bool {
     let is_door = ["lib.rs", "main.rs", "mod.rs"].map(|door| path.ends_with(door));
     let is_shipped = path.starts_with("crates") && path.iter().any(|part| part == "src");
-    is_shipped && !is_door.contains(&true) && !NOT_YET.iter().any(|krate| path.starts_with(krate))
+    is_shipped && !is_door.contains(&true)
 }
 
 #[cfg(test)]

@@ -115,7 +115,7 @@ impl Site {
             Ok(cookie) => {
                 response::with_cookie(html(StatusCode::OK, &pages::welcome_page()), &cookie)
             }
-            // Whoever has the cookie came back by the history of the browser.
+            // The browser has the cookie: the user came back through its history.
             Err(_) if self.guard.has_cookie(&inbound.head) => {
                 html(StatusCode::OK, &pages::welcome_page())
             }

@@ -219,7 +219,7 @@ fn a_later_round_that_runs_is_loaded_again_and_a_form_is_not() {
     let page = visitor.post("/calls/1/rounds/0/answer", &[("q0/eggs", "two")]);
     page.has("Waiting for the server")
         .has("http-equiv=\"refresh\"");
-    // Whoever looks at the form of the first round keeps what is typed there.
+    // A user at the form of the first round keeps the text typed there.
     visitor
         .get("/calls/1?round=0")
         .has("data-live")

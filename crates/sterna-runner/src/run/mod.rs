@@ -24,7 +24,7 @@ pub type Running<T, E> = Driver<'static, dyn Future<Output = Result<T, E>> + Sen
 /// a fallback.
 ///
 /// An [`Outcome::Suspended`] has been checked: all of its questions were given
-/// to [`Delivery::send`].
+/// to [`Gate::send`].
 ///
 /// # Errors
 ///

@@ -50,7 +50,7 @@ pub(super) fn read_text<A: DeserializeOwned>(arguments: &Value) -> serde_json::R
     or_nothing(arguments, text::read(arguments))
 }
 
-/// What takes nothing reads `null`, and an empty object is nothing.
+/// Reads an empty object as `null`, for a type without members.
 fn or_nothing<A: DeserializeOwned>(
     arguments: &Value,
     read: serde_json::Result<A>,

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::pin::Pin;
 
-/// What a user has typed of an argument so far.
+/// Argument that a user is typing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompletionRequest {
-    /// What is typed.
+    /// Text that was typed so far.
     pub value: String,
     /// The arguments that are settled already.
     pub settled: BTreeMap<String, String>,

@@ -15,7 +15,8 @@ pub(super) struct Explainer<'a> {
     tool: Option<&'a str>,
 }
 
-/// Whether values are repeated, cut and as long as they are not secret.
+/// Visibility of values in an error. Shown values are cut, and secret ones are
+/// left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Values {
     Hidden,

@@ -129,7 +129,7 @@ pub(crate) struct Extensions {
 /// A method of an extension.
 pub(crate) struct Method {
     extension: ExtensionId,
-    /// Whether others are told that they do not declare it.
+    /// `true` if clients that do not declare the extension are told so.
     declared_only: bool,
     serve: Box<Serve>,
 }

@@ -15,8 +15,8 @@ pub(crate) struct InputCheck {
     validator: Validator,
     /// As it was declared, to say what would have been right.
     schema: Value,
-    /// Whether the schema has branches, of which an error lists the errors of
-    /// all.
+    /// `true` if the schema has branches: an error then lists those of all
+    /// branches.
     has_branches: bool,
 }
 
@@ -91,7 +91,7 @@ impl InputCheck {
     }
 }
 
-/// Whether `value` has at most as many places as are `left`.
+/// Returns `true` if `value` has at most `left` places, and subtracts them.
 fn is_at_most(value: &Value, left: &mut usize) -> bool {
     let Some(rest) = left.checked_sub(1) else {
         return false;
@@ -141,8 +141,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether `value` fits a schema that says `dialect` and nothing else but
-    /// `rule`.
+    /// Returns `true` if `value` fits a schema of `dialect` with `rule` alone.
     fn fits(dialect: Option<&str>, rule: (&str, Value), value: &Value) -> bool {
         let mut schema = json!({rule.0: rule.1});
         if let Some(dialect) = dialect {

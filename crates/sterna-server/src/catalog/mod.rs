@@ -1,4 +1,4 @@
-//! What a server offers: tools, prompts, resources and their templates.
+//! The catalog of a server: tools, prompts, resources and their templates.
 
 /// Writes setters of optional members, one for each `name: Type => field`.
 macro_rules! setters {
@@ -109,7 +109,7 @@ impl CatalogEntry {
 /// Everything a server offers, in the order in which it was registered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
-    /// Whether there may be others later: what is not there may come.
+    /// `true` if entries may be added while the server runs.
     pub(crate) changing: bool,
     pub(crate) tools: EntryList<ToolEntry>,
     pub(crate) prompts: EntryList<PromptEntry>,
@@ -130,7 +130,7 @@ impl Catalog {
         self.changing || !self.resources.is_empty() || !self.templates.is_empty()
     }
 
-    /// Whether any tool runs as a task, or may come to do so.
+    /// Returns `true` if a tool runs as a task, or one that does may be added.
     pub(crate) fn may_run_tasks(&self) -> bool {
         let mut tools = self.tools.iter();
         self.changing || tools.any(|tool| tool.task.mode != TaskMode::Never)
@@ -143,8 +143,8 @@ impl Catalog {
             || templates.any(|template| !template.completers.is_empty())
     }
 
-    /// What a log may call the target of a request: a name of ours, never text
-    /// that a client made up. Of a resource that follows a pattern, the pattern.
+    /// Returns the name of a request's target for the log: a name of the catalog,
+    /// never text of a client. For a resource that follows a pattern, the pattern.
     pub(crate) fn shown(&self, method: &str, name: &str) -> Option<&str> {
         match method {
             "tools/call" => self.tools.get(name).map(|tool| &*tool.wire.name),

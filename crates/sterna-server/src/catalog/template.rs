@@ -190,7 +190,7 @@ pub(crate) struct TemplateEntry {
 }
 
 impl TemplateEntry {
-    /// What the handler is called with if `uri` follows the pattern.
+    /// Returns the input of the handler if `uri` follows the pattern.
     pub(crate) fn input(&self, uri: &str) -> Option<Value> {
         let variables = self.pattern.read(uri)?;
         let variables = variables

@@ -207,7 +207,7 @@ impl Tool {
         self
     }
 
-    /// Takes the answers of a round once: whoever sends them again is refused,
+    /// Takes the answers of a round once: a client that sends them again is refused,
     /// even if the response was lost. Needs a [`store`](crate::Server::store).
     #[must_use]
     pub fn single_use(mut self) -> Self {
@@ -322,7 +322,7 @@ pub(crate) struct ToolEntry {
     pub(crate) way: Arc<HandlerKind<CallToolResult>>,
 }
 
-/// How a tool runs as a task.
+/// Task settings of a tool.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tasking {
     pub(crate) mode: TaskMode,

@@ -3,7 +3,7 @@
 /// A pattern with variables, such as `note://{id}`.
 #[derive(Debug)]
 pub(super) struct UriTemplate {
-    /// What stands before the first variable.
+    /// Text before the first variable.
     start: String,
     parts: Vec<Part>,
 }
@@ -12,7 +12,7 @@ pub(super) struct UriTemplate {
 #[derive(Debug)]
 struct Part {
     name: String,
-    /// Whether its value may hold a slash.
+    /// `true` if its value may contain a slash.
     is_path: bool,
     after: String,
 }
@@ -89,7 +89,7 @@ impl UriTemplate {
     }
 }
 
-/// Whether a value, taken for a path, leads to a folder above.
+/// Returns `true` if a value, as a path, leads to a parent folder.
 fn climbs(value: &str) -> bool {
     value.split(['/', '\\']).any(|segment| segment == "..")
 }
@@ -115,7 +115,7 @@ fn decode(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Whether `uri` begins with a scheme and holds only characters of a URI.
+/// Returns `true` if `uri` begins with a scheme and has only characters of a URI.
 pub(super) fn is_absolute(uri: &str) -> bool {
     let Some((scheme, rest)) = uri.split_once(':') else {
         return false;

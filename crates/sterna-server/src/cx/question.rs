@@ -21,13 +21,13 @@ use crate::call::Request;
 /// A question whose good answer becomes a `T`.
 pub(crate) struct Question<T> {
     subject: Subject<T>,
-    /// Whether the handler can go on if the client cannot be asked.
+    /// `true` if the handler can go on when the client cannot be asked.
     pub(super) has_fallback: bool,
     /// Of the handler that asks.
     request: Request,
 }
 
-/// What is asked, and how an answer is read.
+/// Content of a question, and the reader of its answer.
 pub(super) enum Subject<T> {
     /// A form of the program, which is put together when it is sent: in a
     /// replay that is never.
@@ -66,7 +66,7 @@ impl<T> Subject<T> {
         Self::Whole(Box::new(request), read)
     }
 
-    /// What tells the question from all others.
+    /// Returns the fingerprint that identifies the question.
     fn fingerprint(&self, pin: Pin, digest: &dyn Digest) -> Fingerprint {
         match self {
             Self::Form {

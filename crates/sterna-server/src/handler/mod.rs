@@ -42,7 +42,7 @@ where
     Box::pin(async move { finish(running.await) })
 }
 
-/// How an offer is served.
+/// Kind of handler that serves an entry of the catalog.
 pub(crate) enum HandlerKind<T> {
     /// By straight-line code that is replayed.
     Flow(Box<FlowHandler<T>>),

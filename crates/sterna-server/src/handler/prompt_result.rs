@@ -3,7 +3,7 @@ use sterna_protocol::prompt::{GetPromptResult, PromptMessage};
 
 use super::RequestError;
 
-/// What a prompt may return: text for one message of the user, messages, or a
+/// Return type of a prompt: text for one message of the user, messages, or a
 /// whole [`GetPromptResult`]; each also inside a `Result`.
 pub trait IntoPromptResult {
     /// Makes it the result of `prompts/get`.

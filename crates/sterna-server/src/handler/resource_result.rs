@@ -4,7 +4,7 @@ use sterna_protocol::resource::{
 
 use super::RequestError;
 
-/// What a resource may return: text, bytes, contents, or a whole
+/// Return type of a resource: text, bytes, contents, or a whole
 /// [`ReadResourceResult`]; each also inside a `Result`.
 pub trait IntoResourceResult {
     /// Makes it the result of `resources/read` for the resource at `uri`, which

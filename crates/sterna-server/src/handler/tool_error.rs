@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// Why a tool failed, in words for the model.
+/// Failure of a tool, in words for the model.
 ///
 /// The client gets it as a result with `isError`, because a model can act on
 /// that and on a protocol error it cannot. Every `std::error::Error` becomes

@@ -10,7 +10,7 @@ use sterna_protocol::tool::CallToolResult;
 
 use super::ToolError;
 
-/// What a tool may return.
+/// Return type of a tool.
 ///
 /// Text, content blocks, [`Json`] for programs, nothing, or a whole
 /// [`CallToolResult`]; each also inside a `Result` whose error can be shown.

@@ -51,7 +51,7 @@ struct Inner {
     method: &'static str,
     target: String,
     start: Instant,
-    /// How the round ends if it is dropped.
+    /// End of the round if it is dropped.
     unfinished: Mutex<RoundEnd>,
 }
 

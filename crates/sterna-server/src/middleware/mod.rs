@@ -200,7 +200,7 @@ impl fmt::Debug for RoundInfo<'_> {
     }
 }
 
-/// How a round ended.
+/// End of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RoundEnd {

@@ -1,4 +1,4 @@
-//! Names of tasks that nobody can guess.
+//! Names of tasks that cannot be guessed.
 
 use std::collections::HashSet;
 

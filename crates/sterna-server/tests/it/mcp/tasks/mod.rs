@@ -48,7 +48,7 @@ impl Fleet {
         }
     }
 
-    /// Lets time pass for the store, and for nobody else.
+    /// Lets time pass for the store alone.
     pub(crate) fn skip(&self, time: Duration) {
         let millis = i64::try_from(time.as_millis()).unwrap();
         self.ahead.fetch_add(millis, Ordering::SeqCst);
@@ -59,7 +59,7 @@ impl Fleet {
         Client::at(self.built(server)).with_capabilities(capabilities())
     }
 
-    /// As `front`, for whoever wants to talk to it.
+    /// As `front`, for a caller that talks to it.
     pub(crate) fn built(&self, server: Server) -> Service {
         self.versioned(server, 0)
     }
@@ -82,7 +82,7 @@ impl Fleet {
         Client::at(self.working(server)).with_capabilities(capabilities())
     }
 
-    /// As `instance`, for whoever wants to talk to it.
+    /// As `instance`, for a caller that talks to it.
     pub(crate) fn working(&mut self, server: Server) -> Service {
         let service = self.built(server);
         self.employ(&service);
