@@ -5,7 +5,7 @@
 //! [`Ledger`] and [`Blobs`]. It carries bytes and knows nothing of MCP, SQL or
 //! HTTP. [`MemoryStore`] is one, for tests and for a single process; SQLite and
 //! PostgreSQL have crates of their own. The rules for another implementation are
-//! in [`machine`], and its tests are in [`contract`], with the feature of that
+//! in [`machine`], and its tests are in `contract`, with the feature of that
 //! name.
 //!
 //! # How a task is worked on
