@@ -173,7 +173,7 @@ async fn a_tool_that_is_left_out_and_a_call_that_is_made_are_logged_without_argu
     call.meta("com.example/secret", "s").await.unwrap();
     expect![[r#"
         [
-            "WARN message=tool left out: its x-mcp-header is invalid tool=\"bad�tool\" reason=\"not a name\" at `/properties/a` is no name for a header",
+            "WARN message=tool left out: its x-mcp-header is invalid tool=\"bad�tool\" reason=\"not a name\" at `/properties/a` is not a valid header name",
         ]"#]]
     .assert_eq(&format!("{:#?}", logged.lines("tool left out")));
     expect![[r#"
