@@ -9,7 +9,7 @@ use sterna_protocol::caching::CacheScope;
 use sterna_protocol::input::{InputResponses, RequestState};
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::meta::RequestMeta;
-use sterna_protocol::prompt::GetPromptRequestParams;
+use sterna_protocol::prompt::{GetPromptRequestParams, GetPromptResult};
 use sterna_protocol::resource::{ReadResourceRequestParams, ReadResourceResult};
 use sterna_protocol::tool::{CallToolRequestParams, CallToolResult};
 
@@ -45,9 +45,7 @@ pub(super) fn tool(
     ) {
         Ok(wanted) => wanted,
         Err(failure) => {
-            let answer =
-                reject::<CallToolResult>(&core, &inbound.admission, id, &params.meta, failure);
-            return Reply::Ready(answer.plain(inbound.accepts));
+            return rejected::<CallToolResult>(&core, &inbound, id, &params.meta, failure);
         }
     };
     let plan = entry
@@ -57,9 +55,7 @@ pub(super) fn tool(
     let options = match requested_task(&core, plan.mode, capabilities, &params.extra) {
         Ok(options) => options,
         Err(failure) => {
-            let answer =
-                reject::<CallToolResult>(&core, &inbound.admission, id, &params.meta, failure);
-            return Reply::Ready(answer.plain(inbound.accepts));
+            return rejected::<CallToolResult>(&core, &inbound, id, &params.meta, failure);
         }
     };
     if let Some(options) = options
@@ -99,7 +95,7 @@ pub(super) fn tool(
         Some(tool) => check_output(core, tool, result),
         None => Ok(()),
     };
-    run(core, inbound, id, Ok(wanted), sent, finish)
+    run(core, inbound, id, wanted, sent, finish)
 }
 
 pub(super) fn prompt(
@@ -109,6 +105,12 @@ pub(super) fn prompt(
     params: GetPromptRequestParams,
 ) -> Reply {
     let wanted = Wanted::prompt(&core, &inbound.admission, params.name, params.arguments);
+    let wanted = match wanted {
+        Ok(wanted) => wanted,
+        Err(failure) => {
+            return rejected::<GetPromptResult>(&core, &inbound, id, &params.meta, failure);
+        }
+    };
     let sent = Sent {
         meta: params.meta,
         responses: params.input_responses,
@@ -125,7 +127,12 @@ pub(super) fn resource(
     params: ReadResourceRequestParams,
 ) -> Reply {
     let uri = params.uri.clone();
-    let wanted = Wanted::resource(&core, &inbound.admission, params.uri);
+    let wanted = match Wanted::resource(&core, &inbound.admission, params.uri) {
+        Ok(wanted) => wanted,
+        Err(failure) => {
+            return rejected::<ReadResourceResult>(&core, &inbound, id, &params.meta, failure);
+        }
+    };
     let sent = Sent {
         meta: params.meta,
         responses: params.input_responses,
@@ -152,17 +159,10 @@ fn run<T: CallResult + Serialize + Send + 'static>(
     core: Arc<Core>,
     inbound: Inbound,
     id: RequestId,
-    wanted: Result<Wanted<T>, Failure>,
+    wanted: Wanted<T>,
     sent: Sent,
     finish: impl FnOnce(&Core, &mut T) -> Result<(), Failure> + Send + 'static,
 ) -> Reply {
-    let wanted = match wanted {
-        Ok(wanted) => wanted,
-        Err(failure) => {
-            let answer = reject::<T>(&core, &inbound.admission, id, &sent.meta, failure);
-            return Reply::Ready(answer.plain(inbound.accepts));
-        }
-    };
     let target = &wanted.target;
     let version = &sent.meta.protocol_version;
     let (admission, name) = (&inbound.admission, Some(target.name.as_str()));
@@ -224,6 +224,18 @@ fn run<T: CallResult + Serialize + Send + 'static>(
         move |answer| answer.plain(accepts),
         move |answer| answer.last_of(transport),
     ))
+}
+
+/// Reply to a call that fails before its handler runs.
+fn rejected<T: CallResult>(
+    core: &Arc<Core>,
+    inbound: &Inbound,
+    id: RequestId,
+    meta: &RequestMeta,
+    failure: Failure,
+) -> Reply {
+    let answer = reject::<T>(core, &inbound.admission, id, meta, failure);
+    Reply::Ready(answer.plain(inbound.accepts))
 }
 
 fn finish_resource(core: &Core, uri: &str, result: &mut ReadResourceResult) {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use sterna_http::{Admission, Inbound};
 use sterna_protocol::completion::CompleteRequestParams;
 use sterna_protocol::jsonrpc::RequestId;
-use sterna_protocol::methods::ClientRequest;
+use sterna_protocol::methods::{ClientRequest, Or};
 use sterna_protocol::result::Complete;
 
-use super::{admit, calls, listen};
+use super::{AnyRequest, admit, calls, listen};
 use crate::catalog::ToolEntry;
 use crate::core::Core;
 use crate::failure::Failure;
@@ -20,27 +20,35 @@ pub(super) fn dispatch(
     core: Arc<Core>,
     inbound: Inbound,
     id: RequestId,
-    request: ClientRequest,
+    method: &'static str,
+    request: Box<AnyRequest>,
     tool: Option<Arc<ToolEntry>>,
 ) -> Reply {
-    let (method, name) = (request.method().as_str(), name_of(&request));
-    if let Err(refusal) = inbound.admission.may(method, name) {
+    if let Err(refusal) = inbound.admission.may(method, name_of(&request)) {
         return Reply::Ready(refuse(refusal));
     }
     let accepts = inbound.accepts;
-    let mut operation = match &request {
+    let mut operation = match &*request {
         // A call watches itself, for it may go on after its answer has begun.
-        ClientRequest::CallTool(_)
-        | ClientRequest::GetPrompt(_)
-        | ClientRequest::ReadResource(_) => None,
+        Or::First(
+            ClientRequest::CallTool(_)
+            | ClientRequest::GetPrompt(_)
+            | ClientRequest::ReadResource(_),
+        ) => None,
         other => begin_operation(&core, &inbound.admission, other, &id),
     };
     let (lists, admission) = (&core.cached.lists, &inbound.admission);
-    let answered = match request {
-        ClientRequest::CallTool(params) => return calls::tool(core, inbound, id, params, tool),
-        ClientRequest::GetPrompt(params) => return calls::prompt(core, inbound, id, params),
-        ClientRequest::ReadResource(params) => return calls::resource(core, inbound, id, params),
-        ClientRequest::SubscriptionsListen(params) => {
+    let answered = match *request {
+        Or::First(ClientRequest::CallTool(params)) => {
+            return calls::tool(core, inbound, id, params, tool);
+        }
+        Or::First(ClientRequest::GetPrompt(params)) => {
+            return calls::prompt(core, inbound, id, params);
+        }
+        Or::First(ClientRequest::ReadResource(params)) => {
+            return calls::resource(core, inbound, id, params);
+        }
+        Or::First(ClientRequest::SubscriptionsListen(params)) => {
             if let Some(operation) = &mut operation {
                 operation.end(RequestEnd::Done);
             }
@@ -48,14 +56,14 @@ pub(super) fn dispatch(
                 async move { listen::listen(&core, &inbound, id, params).await },
             );
         }
-        ClientRequest::Discover(_) => Ok(Answer::cached(&id, &[&core.cached.discover])),
-        ClientRequest::ListTools(params) if core.offers.has_tools() => {
+        Or::First(ClientRequest::Discover(_)) => Ok(Answer::cached(&id, &[&core.cached.discover])),
+        Or::First(ClientRequest::ListTools(params)) if core.offers.has_tools() => {
             page(&core, admission, &id, &lists.tools, method, params.cursor)
         }
-        ClientRequest::ListPrompts(params) if core.offers.has_prompts() => {
+        Or::First(ClientRequest::ListPrompts(params)) if core.offers.has_prompts() => {
             page(&core, admission, &id, &lists.prompts, method, params.cursor)
         }
-        ClientRequest::ListResources(params) if core.has_resources() => page(
+        Or::First(ClientRequest::ListResources(params)) if core.has_resources() => page(
             &core,
             admission,
             &id,
@@ -63,7 +71,7 @@ pub(super) fn dispatch(
             method,
             params.cursor,
         ),
-        ClientRequest::ListResourceTemplates(params) if core.has_resources() => page(
+        Or::First(ClientRequest::ListResourceTemplates(params)) if core.has_resources() => page(
             &core,
             admission,
             &id,
@@ -71,7 +79,7 @@ pub(super) fn dispatch(
             method,
             params.cursor,
         ),
-        ClientRequest::CompleteArgument(params) if core.completes() => {
+        Or::First(ClientRequest::CompleteArgument(params)) if core.completes() => {
             let CompleteRequestParams {
                 reference,
                 argument,
@@ -110,9 +118,12 @@ fn end(
 pub(super) fn begin_operation(
     core: &Arc<Core>,
     admission: &Admission,
-    request: &ClientRequest,
+    request: &AnyRequest,
     id: &RequestId,
 ) -> Option<RequestSpan> {
+    let Or::First(request) = request else {
+        return None;
+    };
     let meta = admit::meta(request).ok()?;
     let method = request.method().as_str();
     Some(RequestSpan::begin(
@@ -125,11 +136,11 @@ pub(super) fn begin_operation(
     ))
 }
 
-fn name_of(request: &ClientRequest) -> Option<&str> {
+fn name_of(request: &AnyRequest) -> Option<&str> {
     match request {
-        ClientRequest::CallTool(params) => Some(&params.name),
-        ClientRequest::GetPrompt(params) => Some(&params.name),
-        ClientRequest::ReadResource(params) => Some(&params.uri),
+        Or::First(ClientRequest::CallTool(params)) => Some(&params.name),
+        Or::First(ClientRequest::GetPrompt(params)) => Some(&params.name),
+        Or::First(ClientRequest::ReadResource(params)) => Some(&params.uri),
         _ => None,
     }
 }

@@ -51,23 +51,27 @@ pub(crate) fn request(
     id: RequestId,
     request: Box<AnyRequest>,
 ) -> Reply {
-    let params = match *request {
-        Or::First(params) => params,
+    // It stays in its box: it is large, and each move of it is a copy.
+    let (method, checked) = match *request {
+        Or::First(ref params) => {
+            let headers = admit::mirrored_headers(&inbound);
+            let checked = admit::check(&core, params, headers);
+            (params.method().as_str(), checked)
+        }
         Or::Second(params) => return task(core, inbound, id, params),
     };
-    let tool = match admit::check(&core, &params, admit::mirrored_headers(&inbound)) {
-        Ok(tool) => tool,
+    match checked {
+        Ok(tool) => dispatch::dispatch(core, inbound, id, method, request, tool),
         Err(failure) => {
             let answer = Answer::failed(Some(&id), &failure);
             if let Some(mut operation) =
-                dispatch::begin_operation(&core, &inbound.admission, &params, &id)
+                dispatch::begin_operation(&core, &inbound.admission, &request, &id)
             {
                 operation.end(answer.ended());
             }
-            return Reply::Ready(answer.plain(inbound.accepts));
+            Reply::Ready(answer.plain(inbound.accepts))
         }
-    };
-    dispatch::dispatch(core, inbound, id, params, tool)
+    }
 }
 
 /// Answers a message that could not be decoded: serves a method of another
