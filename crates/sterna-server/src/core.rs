@@ -17,6 +17,7 @@ use sterna_seal::{Budget, Lifetimes, Realm, SharedKeyring, UnixMillis};
 use crate::catalog::{Catalog, Extensions};
 use crate::environment::Environment;
 use crate::failure::{Failure, RequestError};
+use crate::flow_ids::FlowIds;
 use crate::lists::{CachedReplies, Profile};
 use crate::middleware::Middlewares;
 use crate::session_table::SessionTable;
@@ -43,6 +44,7 @@ pub(crate) struct Core {
     pub(crate) keys: Arc<SharedKeyring>,
     /// Dates everything that is sealed, opened or begun.
     pub(crate) clock: Clock,
+    pub(crate) flow_ids: FlowIds,
     pub(crate) realm: Realm,
     pub(crate) lifetimes: Lifetimes,
     /// Time for which the id of a session is good.

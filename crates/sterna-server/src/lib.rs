@@ -91,7 +91,6 @@ pub use catalog::{
 };
 pub use changes::Changes;
 pub use cx::{Ask, AskError, Cx, SamplingRequest};
-pub use flow_ids::by_flow_ids;
 pub use handler::{
     Handler, IntoPromptResult, IntoResourceResult, IntoToolResult, Json, Params, RequestError,
     State, ToolError,
@@ -106,7 +105,7 @@ pub use telemetry::TraceContext;
 
 // Nouns of other crates that authors, hosts and tests need.
 pub use sterna_protocol as protocol;
-pub use sterna_seal::{Budget, Keyring, Lifetimes, SharedKeyring};
+pub use sterna_seal::{Budget, FlowId, Keyring, Lifetimes, SharedKeyring};
 pub use sterna_store::{MemoryStore, Store};
 
 // The nouns of `Cx`'s verbs, and the settings of flows.

@@ -10,10 +10,10 @@ use std::task::Poll;
 use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;
-use sterna_seal::{Entropy, EntropyError, Keyring, SharedKeyring};
+use sterna_seal::{Entropy, EntropyError, FlowId, Keyring, SharedKeyring};
 use sterna_server::auth::{AuthOutcome, Authenticator, Caller, Gate};
 use sterna_server::http::{Clock as ServerClock, HttpServer};
-use sterna_server::{Mcp, Server, Service, by_flow_ids};
+use sterna_server::{Mcp, Server, Service};
 use tower_service::Service as _;
 use tracing::Dispatch;
 use tracing::instrument::WithSubscriber as _;
@@ -103,7 +103,14 @@ impl<'a> Cluster<'a> {
             server = server.anonymous();
         }
         let clock = self.clock.clone();
+        let flows = Arc::clone(&self.flows);
         let server = server
+            .dangerous_flow_ids(move || {
+                let number = flows.fetch_add(1, Ordering::Relaxed) + 1;
+                let mut id = [0; 16];
+                Counted::new(number.into()).draw(&mut id);
+                FlowId::from_bytes(id)
+            })
             .clock(ServerClock::new(move || clock.wall()))
             .shared_keys(Arc::clone(keys))
             .store(Arc::clone(&self.store) as _)
@@ -156,19 +163,11 @@ impl<'a> Cluster<'a> {
         self.flows.store(number, Ordering::Relaxed);
     }
 
-    /// Runs `future` with the flow ids and the log of the run.
+    /// Runs `future` with the log of the run.
     pub(crate) fn on_stage<'f, F>(&self, future: F) -> ClockedFuture<'f, F::Output>
     where
         F: Future + Send + 'f,
     {
-        let flows = Arc::clone(&self.flows);
-        let mint = move || {
-            let number = flows.fetch_add(1, Ordering::Relaxed) + 1;
-            let mut id = [0; 16];
-            Counted::new(number.into()).draw(&mut id);
-            id
-        };
-        let future = by_flow_ids(mint, future);
         Box::pin(future.with_subscriber(self.log.clone()))
     }
 

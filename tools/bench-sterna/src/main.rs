@@ -28,10 +28,10 @@ struct Args {
     /// How many may listen for changes at once, to see what a crowd costs
     #[arg(long)]
     listeners: Option<usize>,
-    /// CatalogEntry `rounds` and `steps` too, to see what long flows cost
+    /// Offer `rounds` and `steps` too, to see what long flows cost
     #[arg(long)]
     growth: bool,
-    /// CatalogEntry `hold` too, a task that asks, to see what waiting ones cost
+    /// Offer `hold` too, a task that asks, to see what waiting ones cost
     #[arg(long)]
     tasks: bool,
 }

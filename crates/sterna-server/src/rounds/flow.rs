@@ -214,7 +214,7 @@ async fn become_task<T>(
         arguments: (*round.input).clone(),
         tool_ttl: round.core.task_ttl(&round.target.name),
         ttl: options.ttl,
-        begun: Some((*flow_round.flow().as_bytes(), journal)),
+        begun: Some((flow_round.flow(), journal)),
     };
     let created = tasks
         .create(opening, options, round.core.result_meta())

@@ -11,7 +11,6 @@ use super::{Round, Target};
 use crate::call::{FlowPosition, Request};
 use crate::core::Core;
 use crate::failure::Failure;
-use crate::flow_ids;
 use crate::middleware::{self, RoundEnd};
 use crate::telemetry::flow_name;
 
@@ -39,7 +38,7 @@ async fn open(round: &Round) -> Result<FlowRound, Failure> {
             name, arguments, ..
         } = &round.target;
         let about = (&round.core.realm, subject, name, arguments);
-        let flow = flow_ids::mint(&about, round.core.now());
+        let flow = round.core.flow_ids.mint(&about, round.core.now());
         let flow = flow.map_err(|error| broken("no flow can be begun", &error))?;
         return Ok(FlowRound::first(flow));
     };

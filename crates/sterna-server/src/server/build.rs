@@ -43,6 +43,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         gate,
         probes,
         middleware,
+        flow_ids,
         mut http,
         serves_sessions,
         changing,
@@ -128,6 +129,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
             realm.into_bytes(),
             made_by,
             http.clock.clone(),
+            flow_ids.clone(),
         ));
         probes = std::mem::take(&mut probes).checking(StoreReady(Arc::clone(&tasks)));
         tasks
@@ -153,6 +155,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         session_table: Arc::new(SessionTable::new()),
         keys,
         clock: http.clock.clone(),
+        flow_ids,
         lifetimes: config.lifetimes,
         reload_keys: config.reload_keys,
         budget: config.budget,

@@ -31,7 +31,7 @@ impl Edit {
         Self::default()
     }
 
-    /// Catalog one thing more, at the end of its list.
+    /// Offers one thing more, at the end of its list.
     pub fn offer(mut self, offer: impl Into<CatalogEntry>) -> Self {
         self.offered.push(offer.into());
         self

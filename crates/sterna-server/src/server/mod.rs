@@ -16,7 +16,7 @@ use http::request::Parts;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use sterna_protocol::implementation::{Icon, Implementation};
-use sterna_seal::{Keyring, SharedKeyring};
+use sterna_seal::{FlowId, Keyring, SharedKeyring};
 use sterna_store::Store;
 
 pub use config::{ServerConfig, ShowMistakes};
@@ -29,6 +29,7 @@ use sterna_http::{HttpConfig, Probes};
 
 use crate::catalog::{CatalogEntry, Extension, FromUri, Prompt, Resource, ResourceTemplate, Tool};
 use crate::environment::States;
+use crate::flow_ids::FlowIds;
 use crate::handler::{Handler, IntoPromptResult, IntoResourceResult, IntoToolResult, Params};
 use crate::middleware::Middleware;
 
@@ -72,6 +73,7 @@ pub struct Server {
     gate: Option<Gate>,
     probes: Probes,
     middleware: Vec<Box<dyn Middleware>>,
+    flow_ids: FlowIds,
     http: HttpConfig,
     serves_sessions: bool,
     changing: bool,
@@ -95,6 +97,7 @@ impl Server {
             gate: None,
             probes: Probes::new(),
             middleware: Vec::new(),
+            flow_ids: FlowIds::default(),
             http: HttpConfig::default(),
             serves_sessions: true,
             changing: false,
@@ -103,7 +106,7 @@ impl Server {
         }
     }
 
-    /// Catalog a tool whose [handler](Handler) is `async fn(Cx<'_>, A) -> R`, takes
+    /// Offers a tool whose [handler](Handler) is `async fn(Cx<'_>, A) -> R`, takes
     /// [`State`](crate::State), or is an async closure. For a title, an output
     /// schema and other settings, [`offer`](Self::offer) a [`Tool`].
     ///
@@ -134,7 +137,7 @@ impl Server {
         self.offer(Tool::new(name, description, handler))
     }
 
-    /// Catalog a prompt whose handler is `async fn(Cx<'_>, A) -> R`.
+    /// Offers a prompt whose handler is `async fn(Cx<'_>, A) -> R`.
     pub fn prompt<H, P, R>(self, name: &str, description: &str, handler: H) -> Self
     where
         H: for<'a> Handler<'a, P, Output = R> + Send + Sync + 'static,
@@ -145,7 +148,7 @@ impl Server {
         self.offer(Prompt::new(name, description, handler))
     }
 
-    /// Catalog a resource whose handler is `async fn(Cx<'_>, Uri) -> R`.
+    /// Offers a resource whose handler is `async fn(Cx<'_>, Uri) -> R`.
     pub fn resource<H, P, R>(self, uri: &str, name: &str, handler: H) -> Self
     where
         H: for<'a> Handler<'a, P, Output = R> + Send + Sync + 'static,
@@ -169,7 +172,7 @@ impl Server {
         self.offer(ResourceTemplate::new(pattern, name, handler))
     }
 
-    /// Catalog a [`Tool`], a [`Prompt`], a [`Resource`] or a
+    /// Offers a [`Tool`], a [`Prompt`], a [`Resource`] or a
     /// [`ResourceTemplate`]. Lists keep this order.
     pub fn offer(mut self, offer: impl Into<CatalogEntry>) -> Self {
         self.offers.push(offer.into());
@@ -386,6 +389,16 @@ impl Server {
     /// system, for tests that move time.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.http.clock = clock;
+        self
+    }
+
+    /// Takes the ids of new flows from `mint`, for tests that compare runs:
+    /// random values and idempotency keys are derived from the id of a flow.
+    ///
+    /// An id must be secret and used once. A server that takes calls of others
+    /// leaves this alone.
+    pub fn dangerous_flow_ids(mut self, mint: impl Fn() -> FlowId + Send + Sync + 'static) -> Self {
+        self.flow_ids = FlowIds::Repeatable(Arc::new(mint));
         self
     }
 

@@ -17,7 +17,6 @@ use sterna_store::{Entry, Error, ErrorKind, FlowId, Name, NewTask, Summary, Task
 use super::v1::Stored;
 use super::{Tasks, store_failed, tasks_2025_11_25};
 use crate::failure::Failure;
-use crate::flow_ids;
 use crate::task_mode::{TaskDialect, TaskOptions};
 
 /// A call that goes on as a task.
@@ -31,7 +30,7 @@ pub(crate) struct Opening<'a> {
     /// Time for which the client wants the task to be kept.
     pub(crate) ttl: Option<Duration>,
     /// Id and journal of the flow, if it has begun.
-    pub(crate) begun: Option<([u8; 16], &'a Journal)>,
+    pub(crate) begun: Option<(FlowId, &'a Journal)>,
 }
 
 impl Tasks {
@@ -70,7 +69,7 @@ impl Tasks {
         let id = TaskId::from_bytes(random_bytes().map_err(no_bytes)?);
         let (flow, journal) = match opening.begun {
             Some((flow, journal)) => (flow, entries(journal)?),
-            None => (flow_ids::mint_for_task().map_err(no_bytes)?, Vec::new()),
+            None => (self.flow_ids.mint_for_task().map_err(no_bytes)?, Vec::new()),
         };
         let request = Stored::new(
             self.build.id,
@@ -82,7 +81,6 @@ impl Tasks {
         );
         let target = Name::new(opening.tool).map_err(|_| Failure::Internal)?;
         let owner = self.owner(opening.caller);
-        let flow = FlowId::from_bytes(flow);
         let mut task = NewTask::new(id, owner, flow, target, request.write());
         task.journal = journal;
         // A client may ask for less than that, not for more.

@@ -33,6 +33,7 @@ pub(crate) use v1::Stored;
 pub(crate) use watch::Watch;
 
 use crate::catalog::Tasking;
+use crate::flow_ids::FlowIds;
 use crate::task_mode::TaskMode;
 
 /// Tasks of a server, and the store that they are in.
@@ -46,6 +47,7 @@ pub(crate) struct Tasks {
     /// Build that new tasks are created by.
     build: Build,
     clock: Clock,
+    flow_ids: FlowIds,
 }
 
 /// Build of a server, and the version of its handlers' state.
@@ -62,6 +64,7 @@ impl Tasks {
         realm: Vec<u8>,
         build: Build,
         clock: Clock,
+        flow_ids: FlowIds,
     ) -> Self {
         let queue = TaskQueue::new(Arc::clone(&store), config.clone());
         Self {
@@ -71,6 +74,7 @@ impl Tasks {
             realm,
             build,
             clock,
+            flow_ids,
         }
     }
 
