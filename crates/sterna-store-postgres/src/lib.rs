@@ -55,7 +55,9 @@ mod rows;
 mod session;
 mod statement;
 mod store;
+mod survey;
 mod tasks;
 
 pub use config::{Config, Hints, Migrate, Schema, Trust};
 pub use store::{PostgresStore, migrate};
+pub use survey::PostgresSurvey;

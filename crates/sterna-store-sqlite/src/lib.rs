@@ -48,7 +48,9 @@ mod open;
 mod rows;
 mod schema;
 mod store;
+mod survey;
 mod tasks;
 mod thread;
 
 pub use store::{Config, SqliteStore};
+pub use survey::SqliteSurvey;

@@ -1,5 +1,7 @@
 //! Tables, and how they change from one version to the next.
 
+use std::cmp::Ordering;
+
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use sterna_store::{Error, ErrorKind};
 
@@ -48,6 +50,29 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<(), Error> {
             .map_err(explain)?;
     }
     transaction.commit().map_err(explain)
+}
+
+/// Makes sure that the tables have the version that this program knows, and
+/// changes nothing.
+///
+/// # Errors
+///
+/// `Incompatible` if they are newer or older.
+pub(crate) fn check(connection: &Connection) -> Result<(), Error> {
+    let found = version(connection)?;
+    match found.cmp(&newest()) {
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => Err(newer(found)),
+        Ordering::Less => Err(Error::new(
+            ErrorKind::Incompatible,
+            format!(
+                "the database has schema {found} and this program needs {}: \
+                 start a server of this version on it first",
+                newest()
+            ),
+        )
+        .with_code("MR0702")),
+    }
 }
 
 /// The version of the tables; 0 if there are none.

@@ -4,7 +4,8 @@
 //! A [`Store`] is the sum of three small traits, each usable alone: [`Tasks`],
 //! [`Ledger`] and [`Blobs`]. It carries bytes and knows nothing of MCP, SQL or
 //! HTTP. [`MemoryStore`] is one, for tests and for a single process; SQLite and
-//! PostgreSQL have crates of their own. The rules for another implementation are
+//! PostgreSQL have crates of their own. A [`Survey`] shows a store to its
+//! operator. The rules for another implementation are
 //! in [`machine`], and its tests are in `contract`, with the feature of that
 //! name.
 //!
@@ -73,6 +74,7 @@ mod memory;
 mod question;
 mod status;
 mod store;
+mod survey;
 mod task;
 mod tasks;
 mod text;
@@ -96,6 +98,10 @@ pub use question::{Answer, Answered, Asked, Phase, Question};
 pub use status::{Event, Status};
 pub use sterna_types::{BlobId, FlowId, UnixMillis};
 pub use store::{Blobs, Store};
+pub use survey::{
+    EffectQuery, EffectSurvey, EntrySize, StoredValue, Survey, SurveyedEffect, SurveyedQuestion,
+    SurveyedTask, TaskDetails, TaskQuery, TaskSurvey,
+};
 pub use task::{Entry, NewTask, Outcome, Summary, Task};
 pub use tasks::{Sweep, Swept, Tasks};
 pub use text::{Name, NameError, Note};

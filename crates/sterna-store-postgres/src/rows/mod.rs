@@ -13,6 +13,7 @@ pub(crate) mod end;
 pub(crate) mod inbox;
 pub(crate) mod read;
 pub(crate) mod round;
+pub(crate) mod survey;
 
 use std::time::Duration;
 

@@ -76,7 +76,7 @@ fn summary(row: &Row) -> Result<Summary, Error> {
 
 /// A task that cannot be read, as its owner sees it: it has failed, and there
 /// is nothing more to say about it.
-fn unreadable(row: &Row, id: TaskId) -> Summary {
+pub(super) fn unreadable(row: &Row, id: TaskId) -> Summary {
     let created_at = time(row, "created_at").unwrap_or_default();
     let mut summary = Summary::unreadable(id, created_at);
     summary.updated_at = time(row, "updated_at").unwrap_or(created_at);

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sterna_store::contract::{self, Subject};
-use sterna_store::{Error, Store, UnixMillis};
-use sterna_store_postgres::{Config, PostgresStore, Schema};
+use sterna_store::contract::{self, Subject, SurveyedStore};
+use sterna_store::{Error, Store, Survey, UnixMillis};
+use sterna_store_postgres::{Config, PostgresStore, PostgresSurvey, Schema};
 
 use crate::server::Server;
 
@@ -51,6 +51,53 @@ pub(crate) async fn keeps_the_contract(server: &Arc<Server>, config: Config) {
     .await;
     assert!(report.is_kept(), "{report}");
     server.drop_schema(&clock.schema).await;
+}
+
+#[tokio::test]
+async fn the_operators_view_of_a_database_keeps_its_contract() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let config = server.config();
+    let clock = Arc::new(Clock {
+        client: server.client().await,
+        schema: config.schema.clone(),
+    });
+    let store: Arc<dyn Store> = Arc::new(PostgresStore::connect(config.clone()).await.unwrap());
+    // An operator with a role that may only read.
+    let (schema, role) = (
+        config.schema.as_str(),
+        format!("{}_op", config.schema.as_str()),
+    );
+    let grants = format!(
+        "CREATE ROLE {role} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {role};
+         GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role}"
+    );
+    clock.client.batch_execute(&grants).await.unwrap();
+    let connection = server.connection_with("user", &role);
+    let mut operator = Config::new(&connection).unwrap();
+    operator.schema = config.schema;
+    let survey: Arc<dyn Survey> = Arc::new(PostgresSurvey::connect(operator).await.unwrap());
+    let report = contract::survey(|| {
+        let (store, survey) = (Arc::clone(&store), Arc::clone(&survey));
+        let clock = Arc::clone(&clock);
+        Box::pin(async move {
+            clock.begin_anew().await;
+            let both = Arc::new(SurveyedStore { store, survey });
+            Ok::<_, Error>(Subject::new(both, move |by| {
+                let clock = Arc::clone(&clock);
+                Box::pin(async move {
+                    clock.advance(by).await;
+                    Ok(())
+                })
+            }))
+        })
+    })
+    .await;
+    assert!(report.is_kept(), "{report}");
+    server.drop_schema(&clock.schema).await;
+    let drop_role = format!("DROP ROLE {role}");
+    clock.client.batch_execute(&drop_role).await.unwrap();
 }
 
 /// Lets time pass in a schema by moving every time in it back.

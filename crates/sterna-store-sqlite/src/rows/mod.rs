@@ -14,3 +14,4 @@ pub(crate) mod end;
 pub(crate) mod inbox;
 pub(crate) mod read;
 pub(crate) mod round;
+pub(crate) mod survey;

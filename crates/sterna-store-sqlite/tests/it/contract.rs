@@ -8,9 +8,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::future::join_all;
 use rusqlite::Connection;
-use sterna_store::contract::{self, Subject};
+use sterna_store::contract::{self, Subject, SurveyedStore};
 use sterna_store::{Claim, Error, FlowId, Name, NewTask, Owner, Store, TaskId, Tasks, UnixMillis};
-use sterna_store_sqlite::{Config, SqliteStore};
+use sterna_store_sqlite::{Config, SqliteStore, SqliteSurvey};
 use tempfile::TempDir;
 
 #[tokio::test]
@@ -59,6 +59,29 @@ async fn two_stores_on_one_file_share_no_task() {
         .collect();
     assert_eq!(leases.len(), 50);
     assert_eq!(leases.into_iter().collect::<BTreeSet<_>>().len(), 50);
+}
+
+#[tokio::test]
+async fn the_operators_view_of_a_file_keeps_its_contract() {
+    let report = contract::survey(|| {
+        Box::pin(async {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("store.db");
+            let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&path, Config::default())?);
+            let survey = Arc::new(SqliteSurvey::open(&path)?);
+            let clock = Arc::new(Clock { folder });
+            let both = Arc::new(SurveyedStore { store, survey });
+            Ok(Subject::new(both, move |by| {
+                let clock = Arc::clone(&clock);
+                Box::pin(async move {
+                    clock.advance(by);
+                    Ok(())
+                })
+            }))
+        })
+    })
+    .await;
+    assert!(report.is_kept(), "{report}");
 }
 
 fn subject(config: Config) -> Result<Subject<dyn Store>, Error> {

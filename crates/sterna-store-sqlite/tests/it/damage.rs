@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use rusqlite::Connection;
-use sterna_store::{Claim, FlowId, Name, NewTask, Owner, Page, Status, Sweep, TaskId, Tasks};
-use sterna_store_sqlite::{Config, SqliteStore};
+use sterna_store::{
+    Claim, FlowId, Name, NewTask, Owner, Page, Status, Survey, Sweep, TaskId, TaskQuery, Tasks,
+};
+use sterna_store_sqlite::{Config, SqliteStore, SqliteSurvey};
 
 const OWNER: Owner = Owner::from_digest([1; 32]);
 
@@ -74,6 +76,12 @@ async fn a_damaged_task_is_set_aside_and_the_others_go_on() {
             (Status::Failed, None),
             "{what}"
         );
+        // An operator sees all of them.
+        let survey = SqliteSurvey::open(&path).unwrap();
+        let seen = survey.survey_tasks(TaskQuery::latest(10)).await.unwrap();
+        assert_eq!(seen.tasks.len(), 3, "{what}");
+        let unreadable = seen.tasks.iter().filter(|task| task.problem.is_some());
+        assert!(unreadable.count() <= 1, "{what}");
         let listing = store.list(OWNER, Page::first(10)).await.unwrap();
         let statuses: Vec<_> = listing.tasks.iter().map(|task| task.status).collect();
         let failed = statuses.iter().filter(|status| **status == Status::Failed);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use sterna_store::{Claimant, Effect, EffectClaim, ErrorKind, FlowId, Ledger, Name, OnceClaim};
-use sterna_store_sqlite::{Config, SqliteStore};
+use sterna_store_sqlite::{Config, SqliteStore, SqliteSurvey};
 
 #[tokio::test]
 async fn a_newer_database_is_refused_and_says_what_to_do() {
@@ -24,6 +24,27 @@ async fn a_newer_database_is_refused_and_says_what_to_do() {
     assert_eq!(refused.kind(), ErrorKind::Incompatible);
     assert_eq!(refused.code(), Some("MR0701"));
     assert!(refused.to_string().contains("schema 99"), "{refused}");
+}
+
+#[tokio::test]
+async fn an_operator_makes_no_file_and_migrates_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let refused = SqliteSurvey::open(&path).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Denied);
+    assert!(refused.to_string().contains("store.db"), "{refused}");
+    assert!(!path.exists());
+    // A database of another program.
+    let connection = Connection::open(&path).unwrap();
+    connection.execute("CREATE TABLE other (x)", []).unwrap();
+    let refused = SqliteSurvey::open(&path).unwrap_err();
+    assert_eq!(
+        (refused.kind(), refused.code()),
+        (ErrorKind::Incompatible, Some("MR0702"))
+    );
+    std::fs::write(folder.path().join("text"), "no database, but text").unwrap();
+    let refused = SqliteSurvey::open(folder.path().join("text")).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Corrupt);
 }
 
 #[tokio::test]

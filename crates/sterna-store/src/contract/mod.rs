@@ -29,7 +29,8 @@
 //! # }
 //! ```
 //!
-//! A ledger or a blob store alone is checked with [`ledger`] or [`blobs`].
+//! A ledger or a blob store alone is checked with [`ledger`] or [`blobs`], and
+//! the operator's view of a store with [`survey`].
 //! [`Faulty`] is a store with a known fault, for tests that must notice it.
 
 mod access;
@@ -46,6 +47,7 @@ mod fixture;
 mod history;
 mod inbox;
 mod journal;
+mod operator;
 mod passivation;
 mod questions;
 mod rng;
@@ -58,6 +60,7 @@ use crate::{Blobs, BoxFuture, Error, Ledger, Store, Tasks};
 pub use case::{Broken, Report, Subject};
 use case::{Case, check};
 pub use faulty::{Fault, Faulty};
+pub use operator::SurveyedStore;
 
 /// Checks everything about a store. `fresh` makes an empty one for each case.
 pub async fn store(
@@ -104,6 +107,13 @@ pub async fn blobs(
     fresh: impl Fn() -> BoxFuture<'static, Result<Subject<dyn Blobs>, Error>>,
 ) -> Report {
     check(&blob_cases::cases(), fresh).await
+}
+
+/// Checks what the operator's view of a store promises.
+pub async fn survey(
+    fresh: impl Fn() -> BoxFuture<'static, Result<Subject<SurveyedStore>, Error>>,
+) -> Report {
+    check(&operator::cases(), fresh).await
 }
 
 /// A subject that is looked at as less than it is.

@@ -4,6 +4,7 @@
 mod ledger;
 mod row;
 mod state;
+mod survey;
 mod tasks;
 mod usage;
 

@@ -5,8 +5,9 @@ use bytes::Bytes;
 use super::usage::OVERHEAD;
 use crate::machine::{Changes, Control, Known};
 use crate::{
-    Answer, Asked, Claimed, Commit, Entry, FlowId, Lease, Name, NewTask, Note, Outcome, Owner,
-    Phase, Question, Status, Summary, Task, TaskId, TaskUpdate, UnixMillis,
+    Answer, Asked, Claimed, Commit, Entry, EntrySize, FlowId, Lease, Name, NewTask, Note, Outcome,
+    Owner, Phase, Question, Status, StoredValue, Summary, SurveyedQuestion, Task, TaskId,
+    TaskUpdate, UnixMillis,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,6 +26,8 @@ pub(super) struct Row {
     questions: Vec<Posed>,
     /// Number of answers that have come.
     heard: u32,
+    /// The worker of the latest claim, for an operator.
+    pub(super) worker: Option<Name>,
     /// Bytes that were taken for it.
     pub(super) cost: usize,
 }
@@ -56,6 +59,7 @@ impl Row {
             request: task.request,
             questions: Vec::new(),
             heard: 0,
+            worker: None,
             cost,
         }
     }
@@ -95,6 +99,51 @@ impl Row {
         claimed.answers = self.inbox();
         claimed.attempt = self.control.attempts;
         claimed
+    }
+
+    pub(super) fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    /// The keys of the journal with the sizes of their values.
+    pub(super) fn entry_sizes(&self) -> impl Iterator<Item = EntrySize> {
+        let size = |value: &Bytes| u64::try_from(value.len()).unwrap_or(u64::MAX);
+        let entries = self.journal.iter();
+        entries.map(move |entry| EntrySize::new(entry.key.clone(), size(&entry.value)))
+    }
+
+    /// The questions with the sizes of their texts and answers.
+    pub(super) fn surveyed_questions(&self) -> impl Iterator<Item = SurveyedQuestion> {
+        let size = |value: &Bytes| u64::try_from(value.len()).unwrap_or(u64::MAX);
+        self.asked()
+            .into_iter()
+            .zip(&self.questions)
+            .map(move |(asked, posed)| {
+                let response = (posed.order > 0).then(|| size(&posed.response));
+                SurveyedQuestion::new(asked, size(&posed.question.request), response)
+            })
+    }
+
+    /// One value of the task.
+    pub(super) fn stored(&self, value: &StoredValue) -> Option<Bytes> {
+        let posed = |key: &Name| self.questions.iter().find(|one| one.question.key == *key);
+        match value {
+            StoredValue::EffectResult(_) => None,
+            StoredValue::Entry(_, key) => {
+                let entry = self.journal.iter().find(|entry| entry.key == *key)?;
+                Some(entry.value.clone())
+            }
+            StoredValue::Outcome(_) => match self.outcome.as_ref()? {
+                Outcome::Completed(value) | Outcome::Failed(value) => Some(value.clone()),
+                Outcome::Cancelled => None,
+            },
+            StoredValue::Question(_, key) => Some(posed(key)?.question.request.clone()),
+            StoredValue::Request(_) => Some(self.request.clone()),
+            StoredValue::Response(_, key) => {
+                let posed = posed(key).filter(|posed| posed.order > 0)?;
+                Some(posed.response.clone())
+            }
+        }
     }
 
     pub(super) fn news(&self) -> TaskUpdate {

@@ -112,6 +112,7 @@ impl State {
         for (_, id) in due {
             claimed.extend(self.change(id, now, |row, _| {
                 row.control.claim(now, claim.length);
+                row.worker = Some(claim.worker.clone());
                 Ok(row.claimed(id))
             }));
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use sterna_store::contract::{self, Fault, Faulty, Subject};
+use sterna_store::contract::{self, Fault, Faulty, Subject, SurveyedStore};
 use sterna_store::{Blobs, BoxFuture, Error, Ledger, MemoryLimits, MemoryStore, Store, UnixMillis};
 
 #[tokio::test]
@@ -115,6 +115,23 @@ async fn blobs_alone_can_be_checked() {
             let (store, time) = store(None);
             let blobs: Arc<dyn Blobs> = store;
             Ok(Subject::new(blobs, advance(time)))
+        })
+    })
+    .await;
+    assert!(report.is_kept(), "{report}");
+}
+
+#[tokio::test]
+async fn the_operators_view_of_a_store_in_memory_keeps_its_contract() {
+    let report = contract::survey(|| {
+        Box::pin(async {
+            let time = Arc::new(AtomicI64::new(0));
+            let clock = Arc::clone(&time);
+            let now = move || UnixMillis::new(clock.load(Ordering::Relaxed));
+            let store = Arc::new(MemoryStore::with_clock(MemoryLimits::default(), now));
+            let survey = Arc::clone(&store);
+            let both = Arc::new(SurveyedStore { store, survey });
+            Ok(Subject::new(both, advance(time)))
         })
     })
     .await;
