@@ -18,18 +18,28 @@ function serve() {
   server.registerTool('echo', { description: 'Says the message again', inputSchema: Message }, ({ message }) => ({
     content: [{ type: 'text', text: message }],
   }));
-  server.registerTool('ask', { description: 'Asks for a name first', inputSchema: Message }, async ({ message }, ctx) => {
+  registerAsk(server, 'ask', 'Asks for a name first', () => 'What is your name?');
+  registerAsk(
+    server,
+    'ask_about',
+    'Asks for a name first, with the message in its question',
+    (message) => `What is your name, for ${message}?`,
+  );
+  return server;
+}
+
+function registerAsk(server, name, description, question) {
+  server.registerTool(name, { description, inputSchema: Message }, async ({ message }, ctx) => {
     const person = acceptedContent(ctx.mcpReq.inputResponses, 'name', Person);
     if (!person) {
       return inputRequired({
-        inputRequests: { name: inputRequired.elicit({ message: 'What is your name?', requestedSchema: Person }) },
+        inputRequests: { name: inputRequired.elicit({ message: question(message), requestedSchema: Person }) },
         requestState: await codec.mint(STATE, ctx),
       });
     }
     if (ctx.mcpReq.requestState() !== STATE) throw new Error('the state is another');
     return { content: [{ type: 'text', text: `${message}, ${person.name}` }] };
   });
-  return server;
 }
 
 const answer = toNodeHandler(createMcpHandler(serve));

@@ -17,6 +17,10 @@ async def name() -> Elicit[Person]:
     return Elicit("What is your name?", Person)
 
 
+async def name_for(message: str) -> Elicit[Person]:
+    return Elicit(f"What is your name, for {message}?", Person)
+
+
 server = MCPServer("bench")
 
 
@@ -27,6 +31,11 @@ async def echo(message: str) -> str:
 
 @server.tool(description="Asks for a name first")
 async def ask(message: str, name: Annotated[Person, Resolve(name)]) -> str:
+    return f"{message}, {name.name}"
+
+
+@server.tool(description="Asks for a name first, with the message in its question")
+async def ask_about(message: str, name: Annotated[Person, Resolve(name_for)]) -> str:
     return f"{message}, {name.name}"
 
 

@@ -103,19 +103,24 @@ impl Bare {
         let message = &params.arguments.as_ref()?.message;
         match (params.name.as_deref()?, &params.request_state) {
             ("echo", _) => complete(out, message),
-            ("ask", None) => {
-                out.extend_from_slice(ASK.as_bytes());
-                out.extend_from_slice(self.seal()?.as_bytes());
-                out.extend_from_slice(br#""}"#);
-                Some(())
-            }
-            ("ask", Some(state)) => {
+            ("ask", None) => self.ask(out, QUESTION),
+            ("ask_about", None) => self.ask(out, &format!("What is your name, for {message}?")),
+            ("ask" | "ask_about", Some(state)) => {
                 let name = &params.input_responses.as_ref()?.name.content.name;
                 self.open(state)?;
                 complete(out, &format!("{message}, {name}"))
             }
             _ => None,
         }
+    }
+
+    fn ask(&self, out: &mut Vec<u8>, question: &str) -> Option<()> {
+        out.extend_from_slice(ASK.as_bytes());
+        serde_json::to_writer(&mut *out, question).ok()?;
+        out.extend_from_slice(FORM.as_bytes());
+        out.extend_from_slice(self.seal()?.as_bytes());
+        out.extend_from_slice(br#""}"#);
+        Some(())
     }
 
     fn seal(&self) -> Option<String> {
@@ -153,6 +158,8 @@ fn complete(out: &mut Vec<u8>, text: &str) -> Option<()> {
 }
 
 const STATE: [u8; 200] = [7; 200];
-const ASK: &str = r#"{"resultType":"input_required","inputRequests":{"name":{"method":"elicitation/create","params":{"mode":"form","message":"What is your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}}},"requestState":""#;
+const QUESTION: &str = "What is your name?";
+const ASK: &str = r#"{"resultType":"input_required","inputRequests":{"name":{"method":"elicitation/create","params":{"mode":"form","message":"#;
+const FORM: &str = r#","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}}},"requestState":""#;
 const TOOLS: &str = r#"{"resultType":"complete","tools":[{"name":"echo","description":"Says the message again","inputSchema":{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}},{"name":"ask","description":"Asks for a name first","inputSchema":{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}}],"ttlMs":0,"cacheScope":"private"}"#;
 const DISCOVER: &str = r#"{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"bare","version":"1.0.0"},"ttlMs":0,"cacheScope":"private"}"#;

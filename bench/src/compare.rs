@@ -9,7 +9,8 @@ use anyhow::{Context, Result};
 use crate::load::{self, Extent, Flows};
 use crate::process::Process;
 use crate::report::{Cell, Memory, Report};
-use crate::wire::{self, Scenario};
+use crate::scenario::Scenario;
+use crate::wire;
 
 /// A server to measure: a name and the words of its command line.
 #[derive(Clone, Debug)]
@@ -113,9 +114,8 @@ async fn memory(server: &Competitor, flows: usize) -> Result<Memory> {
     ask(flows / 16).await?;
     let after = process.rss()?;
     let mut connection = crate::connection::Connection::open(process.address).await?;
-    let asked = connection
-        .send(&Scenario::Mrtr2.first(process.address))
-        .await?;
+    let turn = Scenario::Mrtr2.turn(process.address, 0);
+    let asked = connection.send(&turn.first()).await?;
     Ok(Memory {
         server: server.name.clone(),
         idle_kib: idle,

@@ -8,7 +8,8 @@ use anyhow::{Result, ensure};
 
 use crate::connection::Connection;
 use crate::process::Process;
-use crate::wire::{self, Scenario};
+use crate::scenario::Scenario;
+use crate::wire;
 
 /// Measures `server`, a command of ours, and writes one table.
 pub async fn run(server: &str) -> Result<String> {
@@ -26,10 +27,10 @@ pub async fn run(server: &str) -> Result<String> {
         let cost = flows(&process, "steps", count).await?;
         row(format!("a journal of {count} results of 100 bytes"), cost);
     }
-    for count in ["8", "98", "9998"] {
+    for count in ["7", "97", "9997"] {
         let process = Process::start(Command::new(server).args(["--more-tools", count]))?;
         for scenario in [Scenario::Plain, Scenario::List] {
-            let tools = count.parse::<usize>()? + 2;
+            let tools = count.parse::<usize>()? + 3;
             let cost = (same(&process, scenario).await?, 0);
             row(format!("`{}` among {tools} tools", scenario.name()), cost);
         }
@@ -100,13 +101,14 @@ async fn flows(process: &Process, tool: &str, count: u32) -> Result<(f64, usize)
 /// One request again and again.
 async fn same(process: &Process, scenario: Scenario) -> Result<f64> {
     let mut connection = Connection::open(process.address).await?;
-    let request = scenario.first(process.address);
+    let turn = scenario.turn(process.address, 0);
+    let request = turn.first();
     let mut before = 0.0;
     for run in 0..WARM + FLOWS {
         if run == WARM {
             before = process.cpu()?;
         }
-        scenario.check(connection.send(&request).await?)?;
+        turn.check(connection.send(&request).await?)?;
     }
     let cpu = process.cpu()? - before;
     ensure!(cpu > 0.0, "the kernel counts no time");

@@ -1,13 +1,14 @@
-//! Many connections that ask the same until the time is over.
+//! Many connections that run a scenario until the time is over.
 
 use std::net::SocketAddr;
+use std::ops::RangeFrom;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use tokio::task::JoinSet;
 
 use crate::connection::Connection;
-use crate::wire::{self, Scenario};
+use crate::scenario::{Scenario, Turn};
 
 /// What a load has shown.
 #[derive(Debug, Default)]
@@ -54,8 +55,10 @@ pub async fn run(
 ) -> Result<Seen> {
     let mut workers = JoinSet::new();
     let start = Instant::now();
-    for _ in 0..connections {
-        workers.spawn_local(worker(address, scenario, flows, start, extent));
+    for number in 0..connections as u64 {
+        // Far apart, so that no two connections have a turn in common.
+        let turns = (number << 32)..;
+        workers.spawn_local(worker(address, scenario, turns, flows, start, extent));
     }
     let mut seen = Seen::default();
     while let Some(worker) = workers.join_next().await {
@@ -70,11 +73,13 @@ pub async fn run(
 async fn worker(
     address: SocketAddr,
     scenario: Scenario,
+    mut turns: RangeFrom<u64>,
     flows: Flows,
     start: Instant,
     extent: Extent,
 ) -> Result<(Vec<u32>, usize)> {
-    let first = scenario.first(address);
+    let mut turn = scenario.turn(address, turns.start);
+    let mut first = turn.first();
     let mut connection = Connection::open(address).await?;
     let mut latencies = Vec::with_capacity(1 << 14);
     let mut errors = 0;
@@ -84,15 +89,13 @@ async fn worker(
         Extent::Count(count) => runs < count,
     } {
         runs += 1;
-        let run = once(
-            &mut connection,
-            address,
-            scenario,
-            flows,
-            &first,
-            &mut latencies,
-        )
-        .await;
+        if scenario.is_varied()
+            && let Some(number) = turns.next()
+        {
+            turn = scenario.turn(address, number);
+            first = turn.first();
+        }
+        let run = once(&mut connection, &turn, flows, &first, &mut latencies).await;
         if let Err(error) = run {
             if errors == 0 {
                 eprintln!("{address} {}: {error:#}", scenario.name());
@@ -106,8 +109,7 @@ async fn worker(
 
 async fn once(
     connection: &mut Connection,
-    address: SocketAddr,
-    scenario: Scenario,
+    turn: &Turn,
     flows: Flows,
     first: &[u8],
     latencies: &mut Vec<u32>,
@@ -115,13 +117,14 @@ async fn once(
     let start = Instant::now();
     let answer = connection.send(first).await?;
     latencies.push(nanos(start));
-    scenario.check(answer)?;
-    if scenario == Scenario::Mrtr2 && flows == Flows::Finished {
-        let retry = wire::retry(address, answer)?;
+    turn.check(answer)?;
+    if flows == Flows::Finished
+        && let Some(retry) = turn.retry(answer)?
+    {
         let start = Instant::now();
         let answer = connection.send(&retry).await?;
         latencies.push(nanos(start));
-        wire::check_retry(answer)?;
+        turn.check_retry(answer)?;
     }
     Ok(())
 }

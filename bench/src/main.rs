@@ -13,6 +13,7 @@ mod growth;
 mod load;
 mod process;
 mod report;
+mod scenario;
 mod wire;
 
 use std::net::SocketAddr;
@@ -24,7 +25,7 @@ use tokio::task::LocalSet;
 
 use compare::{Competitor, Plan};
 use load::{Extent, Flows};
-use wire::Scenario;
+use scenario::Scenario;
 
 #[derive(Parser)]
 enum Args {
@@ -46,7 +47,7 @@ enum Args {
         #[arg(
             long,
             value_delimiter = ',',
-            default_value = "plain,mrtr2,list,discover"
+            default_value = "plain,plain-varied,mrtr2,mrtr2-varied,list,discover"
         )]
         scenarios: Vec<Scenario>,
         /// How many flows are left waiting to weigh one; 0 weighs nothing

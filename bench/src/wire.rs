@@ -1,74 +1,30 @@
-//! The requests of the benchmark, and whether an answer is the right one.
+//! The requests of the benchmark as bytes, and what is read from an answer.
 
 use std::net::SocketAddr;
 
 use anyhow::{Context, Result, ensure};
-use clap::ValueEnum;
-
-/// What is asked of a server, over and over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Scenario {
-    /// `echo`: one request, one answer
-    Plain,
-    /// `ask`: a question, its answer, the result; two requests
-    Mrtr2,
-    /// `tools/list`
-    List,
-    /// `server/discover`
-    Discover,
-}
-
-impl Scenario {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Mrtr2 => "mrtr2",
-            Self::List => "list",
-            Self::Discover => "discover",
-        }
-    }
-
-    /// The request that begins it.
-    pub fn first(self, host: SocketAddr) -> Vec<u8> {
-        match self {
-            Self::Plain => call(host, "echo", ""),
-            Self::Mrtr2 => call(host, "ask", ""),
-            Self::List => request(host, "tools/list", None, ""),
-            Self::Discover => request(host, "server/discover", None, ""),
-        }
-    }
-
-    /// Checks the answer to the first request.
-    pub fn check(self, answer: &[u8]) -> Result<()> {
-        match self {
-            Self::Plain => contains(answer, MESSAGE),
-            Self::Mrtr2 => state(answer).map(drop),
-            Self::List => contains(answer, r#""inputSchema""#),
-            Self::Discover => contains(answer, "2026-07-28"),
-        }
-    }
-}
-
-/// The second request of [`Scenario::Mrtr2`], with the state of the first answer.
-pub fn retry(host: SocketAddr, answer: &[u8]) -> Result<Vec<u8>> {
-    Ok(call(host, "ask", &accepting(answer)?))
-}
-
 /// A call of a tool that takes a count, or its retry with an answer to the one
 /// question of `asked`.
 pub fn counted(host: SocketAddr, tool: &str, count: u32, asked: Option<&[u8]>) -> Result<Vec<u8>> {
+    let accepting = |asked| accepting(asked, NAME);
     let more = asked.map_or_else(|| Ok(String::new()), accepting)?;
     let params = format!(r#","name":"{tool}","arguments":{{"count":{count}}}{more}"#);
-    Ok(request(host, "tools/call", Some(tool), &params))
+    Ok(request(
+        Client::Constant,
+        host,
+        "tools/call",
+        Some(tool),
+        &params,
+    ))
 }
 
-/// What a retry adds to the parameters: the answer to the one question of
-/// `asked`, and its state.
-fn accepting(asked: &[u8]) -> Result<String> {
+/// What a retry adds to the parameters: `name` as the answer to the one question
+/// of `asked`, and its state.
+pub fn accepting(asked: &[u8], name: &str) -> Result<String> {
     let state = state(asked)?;
     let key = string_after(asked, r#""inputRequests":{""#)?;
     Ok(format!(
-        r#","requestState":"{state}","inputResponses":{{"{key}":{{"action":"accept","content":{{"name":"{NAME}"}}}}}}"#
+        r#","requestState":"{state}","inputResponses":{{"{key}":{{"action":"accept","content":{{"name":"{name}"}}}}}}"#
     ))
 }
 
@@ -80,13 +36,13 @@ pub fn asks(answer: &[u8]) -> bool {
 /// Opens a stream of changes.
 pub fn listen(host: SocketAddr) -> Vec<u8> {
     let params = r#","notifications":{"toolsListChanged":true}"#;
-    request(host, "subscriptions/listen", None, params)
+    request(Client::Constant, host, "subscriptions/listen", None, params)
 }
 
 /// A call that becomes a task, which asks.
 pub fn task(host: SocketAddr) -> Vec<u8> {
     let params = format!(r#","name":"hold","arguments":{{"message":"{MESSAGE}"}}"#);
-    request_as(FOLLOWER, host, "tools/call", Some("hold"), &params)
+    request(Client::Follower, host, "tools/call", Some("hold"), &params)
 }
 
 /// The id of the task that a call became.
@@ -97,18 +53,12 @@ pub fn task_id(answer: &[u8]) -> Result<&str> {
 /// A look at a task.
 pub fn look_at(host: SocketAddr, task: &str) -> Vec<u8> {
     let params = format!(r#","taskId":"{task}""#);
-    request_as(FOLLOWER, host, "tasks/get", Some(task), &params)
+    request(Client::Follower, host, "tasks/get", Some(task), &params)
 }
 
 /// Whether a task that was looked at waits for an answer.
 pub fn waits(answer: &[u8]) -> Result<bool> {
     Ok(string_after(answer, r#""status":""#)? == "input_required")
-}
-
-/// Checks the answer to the second request.
-pub fn check_retry(answer: &[u8]) -> Result<()> {
-    contains(answer, MESSAGE)?;
-    contains(answer, NAME)
 }
 
 /// Checks that the name which was answered is in the result.
@@ -129,30 +79,64 @@ fn string_after<'a>(answer: &'a [u8], mark: &str) -> Result<&'a str> {
     Ok(string)
 }
 
-fn contains(answer: &[u8], part: &str) -> Result<()> {
+/// Checks that `part` is in an answer.
+pub fn contains(answer: &[u8], part: &str) -> Result<()> {
     let text = std::str::from_utf8(answer)?;
     ensure!(text.contains(part), "{part} is not in {text}");
     Ok(())
 }
 
-fn call(host: SocketAddr, tool: &str, more: &str) -> Vec<u8> {
-    let params = format!(r#","name":"{tool}","arguments":{{"message":"{MESSAGE}"}}{more}"#);
-    request(host, "tools/call", Some(tool), &params)
+/// The client that sends a request, as its `_meta` says.
+#[derive(Clone, Copy, Debug)]
+pub enum Client {
+    /// The same in every request
+    Constant,
+    /// One that follows tasks
+    Follower,
+    /// One of several behind the same connections, with a progress token and a
+    /// trace of its own in the request with this number
+    Varied(u64),
 }
 
-fn request(host: SocketAddr, method: &str, name: Option<&str>, params: &str) -> Vec<u8> {
-    request_as(CLIENT, host, method, name, params)
+impl Client {
+    /// The members of `_meta`.
+    fn meta(self) -> String {
+        match self {
+            Self::Constant => format!(r#"{VERSION},{INFO}:{BENCH},{CAPABILITIES}:{FORMS}"#),
+            Self::Follower => format!(r#"{VERSION},{INFO}:{BENCH},{CAPABILITIES}:{TASKS}"#),
+            Self::Varied(number) => {
+                let client = number % CLIENTS;
+                let info = format!(
+                    r#"{{"name":"client-{client}","title":"Client {client}","version":"1.{client}.0"}}"#
+                );
+                let capabilities = if client.is_multiple_of(2) {
+                    FORMS
+                } else {
+                    FORMS_AND_URLS
+                };
+                // Spread over all digits, as random ids are.
+                let trace =
+                    u128::from(number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+                let span = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                format!(
+                    r#""progressToken":{number},"traceparent":"00-{trace:032x}-{span:016x}-01",{VERSION},{INFO}:{info},{CAPABILITIES}:{capabilities}"#
+                )
+            }
+        }
+    }
 }
 
-fn request_as(
-    client: &str,
+/// A whole request, head and body.
+pub fn request(
+    client: Client,
     host: SocketAddr,
     method: &str,
     name: Option<&str>,
     params: &str,
 ) -> Vec<u8> {
+    let meta = client.meta();
     let body = format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"_meta":{{{META}{client}}}{params}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"_meta":{{{meta}}}{params}}}}}"#
     );
     let name = name.map_or_else(String::new, |name| format!("mcp-name: {name}\r\n"));
     let length = body.len();
@@ -164,11 +148,19 @@ fn request_as(
     .into_bytes()
 }
 
-const MESSAGE: &str = "a message of forty characters, more or less";
-const NAME: &str = "Ada Lovelace";
-const META: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1.0.0"},"io.modelcontextprotocol/clientCapabilities":"#;
-/// What the clients can do.
-const CLIENT: &str = r#"{"elicitation":{"form":{}}}"#;
-/// What one can do that follows tasks.
-const FOLLOWER: &str =
+/// The message of a call.
+pub const MESSAGE: &str = "a message of forty characters, more or less";
+/// The answer to a question.
+pub const NAME: &str = "Ada Lovelace";
+
+const VERSION: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
+const INFO: &str = r#""io.modelcontextprotocol/clientInfo""#;
+const CAPABILITIES: &str = r#""io.modelcontextprotocol/clientCapabilities""#;
+const BENCH: &str = r#"{"name":"bench","version":"1.0.0"}"#;
+const FORMS: &str = r#"{"elicitation":{"form":{}}}"#;
+const FORMS_AND_URLS: &str = r#"{"elicitation":{"form":{},"url":{}}}"#;
+const TASKS: &str =
     r#"{"elicitation":{"form":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}"#;
+
+/// How many clients share the connections, as behind a gateway.
+const CLIENTS: u64 = 4;

@@ -49,12 +49,35 @@ impl Server {
         RequestState(state): RequestState,
         InputResponses(responses): InputResponses,
     ) -> Result<CallToolResponse, ErrorData> {
+        self.play(args, "What is your name?", state, responses)
+    }
+
+    #[tool(description = "Asks for a name first, with the message in its question")]
+    async fn ask_about(
+        &self,
+        Parameters(args): Parameters<Message>,
+        RequestState(state): RequestState,
+        InputResponses(responses): InputResponses,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let question = format!("What is your name, for {}?", args.message);
+        self.play(args, &question, state, responses)
+    }
+}
+
+impl Server {
+    fn play(
+        &self,
+        args: Message,
+        text: &str,
+        state: Option<String>,
+        responses: Option<rmcp::model::InputResponses>,
+    ) -> Result<CallToolResponse, ErrorData> {
         let bound = SealOptions::new().associated_data(args.message.as_bytes());
         let Some(state) = state else {
             let sealed = self
                 .codec
                 .seal_with(&STATE, &bound.ttl(std::time::Duration::from_secs(3600)));
-            return Ok(InputRequiredResult::new(Some(question()?), Some(sealed)).into());
+            return Ok(InputRequiredResult::new(Some(question(text)?), Some(sealed)).into());
         };
         let invalid = || ErrorData::invalid_params("Invalid or expired requestState", None);
         let opened = self
@@ -78,12 +101,12 @@ impl Server {
 #[tool_handler(router = self.router)]
 impl ServerHandler for Server {}
 
-fn question() -> Result<BTreeMap<String, InputRequest>, ErrorData> {
+fn question(text: &str) -> Result<BTreeMap<String, InputRequest>, ErrorData> {
     let schema = ElicitationSchema::from_type::<Person>()
         .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
     let params = ElicitRequestParams::FormElicitationParams {
         meta: None,
-        message: "What is your name?".into(),
+        message: text.into(),
         requested_schema: schema,
     };
     let request = InputRequest::Elicitation(ElicitRequest::new(params));

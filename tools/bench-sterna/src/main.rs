@@ -55,6 +55,13 @@ async fn ask(cx: Cx<'_>, args: Message) -> Result<String, ToolError> {
     Ok(format!("{}, {}", args.message, person.name))
 }
 
+/// Asks with the message in the question, so that questions differ.
+async fn ask_about(cx: Cx<'_>, args: Message) -> Result<String, ToolError> {
+    let question = format!("What is your name, for {}?", args.message);
+    let person: Person = cx.ask("name", &question).await?;
+    Ok(format!("{}, {}", args.message, person.name))
+}
+
 #[derive(Deserialize, JsonSchema)]
 struct Count {
     count: u32,
@@ -93,7 +100,12 @@ async fn main() -> Result<()> {
     let args = Args::parse();
     let mut server = Server::new("bench", env!("CARGO_PKG_VERSION"))
         .tool("echo", "Says the message again", echo)
-        .tool("ask", "Asks for a name first", ask);
+        .tool("ask", "Asks for a name first", ask)
+        .tool(
+            "ask_about",
+            "Asks for a name first, with the message in its question",
+            ask_about,
+        );
     for n in 0..args.more_tools {
         server = server.tool(&format!("echo-{n}"), "Says the message again", echo);
     }

@@ -1,7 +1,8 @@
 //! Instructions per request, which do not depend on how busy the machine is.
 //!
 //! The real server runs under callgrind and is asked over a socket, once a few
-//! times and once many times; the difference is what the requests cost.
+//! times and once many times; the difference is what the requests cost. The
+//! limit, which checks nothing, is counted the same way beside it.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -23,15 +24,18 @@ pub(crate) fn run(update: bool) -> Result<()> {
         return Ok(());
     }
     let server = build_ours()?.display().to_string();
-    let harness = build_others(&["--bin", "bench"])?.join("bench");
-    let harness = harness.display().to_string();
+    let others = build_others(&["--bin", "bench", "--bin", "limit"])?;
+    let limit = others.join("limit").display().to_string();
+    let harness = others.join("bench").display().to_string();
     let mut counts = Counts::new();
-    for scenario in ["plain", "mrtr2"] {
-        let few = count(&server, &harness, scenario, FEW)?;
-        let many = count(&server, &harness, scenario, MANY)?;
-        let each = (many - few) / u64::from(MANY - FEW);
-        println!("{scenario}: {each} instructions");
-        counts.insert(scenario.to_owned(), each);
+    println!("| scenario | instructions | limit | × limit |\n|---|---|---|---|");
+    for scenario in ["plain", "plain-varied", "mrtr2", "mrtr2-varied"] {
+        let bare = each(&limit, &harness, &format!("limit.{scenario}"), scenario)?;
+        let ours = each(&server, &harness, scenario, scenario)?;
+        #[expect(clippy::cast_precision_loss, reason = "two digits are printed")]
+        let ratio = ours as f64 / bare as f64;
+        println!("| {scenario} | {ours} | {bare} | {ratio:.2} |");
+        counts.insert(scenario.to_owned(), ours);
     }
     let file = workspace_root().join(FILE);
     if update {
@@ -52,9 +56,16 @@ pub(crate) fn run(update: bool) -> Result<()> {
     Ok(())
 }
 
+/// Instructions of one run of `scenario`, whose profile is kept under `name`.
+fn each(server: &str, harness: &str, name: &str, scenario: &str) -> Result<u64> {
+    let few = count(server, harness, name, scenario, FEW)?;
+    let many = count(server, harness, name, scenario, MANY)?;
+    Ok((many - few) / u64::from(MANY - FEW))
+}
+
 /// All instructions of a server that is asked `times` times.
-fn count(server: &str, harness: &str, scenario: &str, times: u32) -> Result<u64> {
-    let out = target_dir().join(format!("callgrind.{scenario}.out"));
+fn count(server: &str, harness: &str, name: &str, scenario: &str, times: u32) -> Result<u64> {
+    let out = target_dir().join(format!("callgrind.{name}.out"));
     let out = format!("--callgrind-out-file={}", out.display());
     let mut child = command("valgrind", &["--tool=callgrind", &out, server])
         .stdout(Stdio::piped())
