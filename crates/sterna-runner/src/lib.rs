@@ -15,17 +15,19 @@
 //! the effects and large results of any flow in a store.
 //!
 //! [`state`] is the sealed state between two rounds, a [`RoundLease`] the right to
-//! answer one.
+//! answer one. A [`KeyReloader`] reads the keys again that seal it.
 //!
 //! The crate knows neither MCP nor HTTP.
 
 mod delivery;
 pub mod effects;
+mod key_reload;
 mod round_ledger;
 mod run;
 pub mod state;
 pub mod tasks;
 
 pub use delivery::{Admit, Delivery, Flow, Gate, HandlerErrors, Next};
+pub use key_reload::KeyReloader;
 pub use round_ledger::{EnteredRound, RoundError, RoundLease};
 pub use run::{Running, ask_all, run, run_low_level};

@@ -55,6 +55,7 @@ mod key_text;
 mod keyring;
 mod secret;
 mod shared;
+mod source;
 
 mod binding;
 mod canonical;
@@ -86,6 +87,7 @@ pub use open::{Claims, Content};
 pub use open_error::OpenError;
 pub use seal::{Lifetimes, SealError, SealRequest, Sealed};
 pub use secret::{SecretError, SecretKey, SecretText};
-pub use shared::{ReloadError, Reloaded, SharedKeyring};
+pub use shared::{Reloaded, SharedKeyring};
+pub use source::{KeyFile, KeySource, KeySourceError, KeyVariable, ReloadError};
 pub use spill::{BlobError, BlobFuture, LoadError, Payload, Spill, Spilled};
 pub use sterna_types::{BlobId, FlowId, ParseTimeError, Principal, UnixMillis};

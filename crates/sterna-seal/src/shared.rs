@@ -1,24 +1,21 @@
 //! A key ring that can be replaced while requests are being served.
 
 use std::fmt;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use sterna_types::UnixMillis;
-use zeroize::Zeroizing;
 
 use crate::key::{Key, KeyId};
-use crate::key_text::KeyTextError;
 use crate::keyring::Keyring;
+use crate::source::{KeyFile, KeySource, ReloadError, read};
 
 /// The ring a server uses at the moment.
 ///
 /// A request takes the [current](Self::current) ring once and works with it to
 /// its end; a reload in between does not touch it. Nothing is read unless
-/// [`reload`](Self::reload) is called: on a signal, on a timer, or when the
-/// file changes, as the server likes.
+/// [`reload`](Self::reload) is called. A server does that by itself, for every
+/// ring that has a [`KeySource`].
 ///
 /// # Examples
 ///
@@ -38,19 +35,36 @@ use crate::keyring::Keyring;
 /// assert_eq!(keys.current().minting_key(now).map(|key| key.id()), before.minting_key(now).map(|key| key.id()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct SharedKeyring {
     current: RwLock<Arc<Keyring>>,
-    path: Option<PathBuf>,
+    source: Option<Arc<dyn KeySource>>,
 }
 
 impl SharedKeyring {
-    /// A ring that came from elsewhere and has no file to be reloaded from.
+    /// A ring that came from elsewhere and cannot be reloaded.
     pub fn new(ring: Keyring) -> Self {
         Self {
             current: RwLock::new(Arc::new(ring)),
-            path: None,
+            source: None,
         }
+    }
+
+    /// `ring`, which later reloads read again from `source`.
+    pub fn with_source(ring: Keyring, source: Arc<dyn KeySource>) -> Self {
+        Self {
+            current: RwLock::new(Arc::new(ring)),
+            source: Some(source),
+        }
+    }
+
+    /// The ring of `source`, which later reloads read again.
+    ///
+    /// # Errors
+    ///
+    /// [`ReloadError`] if the source has no ring that can be used at `now`.
+    pub fn from_source(source: Arc<dyn KeySource>, now: UnixMillis) -> Result<Self, ReloadError> {
+        let ring = read(&*source, now)?;
+        Ok(Self::with_source(ring, source))
     }
 
     /// The ring in the file at `path`, which later reloads read again.
@@ -59,17 +73,19 @@ impl SharedKeyring {
     ///
     /// [`ReloadError`] if the file cannot be read, or not used at `now`.
     pub fn from_file(path: impl Into<PathBuf>, now: UnixMillis) -> Result<Self, ReloadError> {
-        let path = path.into();
-        Ok(Self {
-            current: RwLock::new(Arc::new(read(&path, now)?)),
-            path: Some(path),
-        })
+        Self::from_source(Arc::new(KeyFile::new(path)), now)
     }
 
-    /// The file that reloads read; `None` for a ring that came from elsewhere.
+    /// The source that reloads read; `None` for a ring that came from elsewhere.
+    #[must_use]
+    pub fn source(&self) -> Option<&dyn KeySource> {
+        self.source.as_deref()
+    }
+
+    /// The file that reloads read, if the source is one.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
-        self.path.as_deref()
+        self.source()?.path()
     }
 
     /// The ring to serve a request with.
@@ -78,15 +94,15 @@ impl SharedKeyring {
         Arc::clone(&current)
     }
 
-    /// Reads the file again. Without a file nothing changes.
+    /// Reads the source again. Without a source nothing changes.
     ///
     /// # Errors
     ///
-    /// [`ReloadError`] if the file cannot be read, or not used at `now`. The
+    /// [`ReloadError`] if the source has no ring that can be used at `now`. The
     /// ring in use then stays in use.
     pub fn reload(&self, now: UnixMillis) -> Result<Reloaded, ReloadError> {
-        match &self.path {
-            Some(path) => Ok(self.replace(read(path, now)?, now)),
+        match self.source() {
+            Some(source) => Ok(self.replace(read(source, now)?, now)),
             None => Ok(Reloaded::default()),
         }
     }
@@ -98,6 +114,15 @@ impl SharedKeyring {
         let before = std::mem::replace(&mut *current, Arc::clone(&ring));
         drop(current);
         Reloaded::between(&before, &ring, now)
+    }
+}
+
+impl fmt::Debug for SharedKeyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedKeyring")
+            .field("current", &self.current())
+            .field("source", &self.source().map(KeySource::name))
+            .finish()
     }
 }
 
@@ -122,80 +147,4 @@ impl Reloaded {
             cut_short: before.keys().filter(is_cut_short).map(Key::id).collect(),
         }
     }
-}
-
-/// The reason a key file was not taken over.
-///
-/// Its `Debug` prints the message and its cause, because a `main` that returns
-/// the error prints `Debug`.
-#[derive(thiserror::Error)]
-#[non_exhaustive]
-pub enum ReloadError {
-    /// The file holds keys, but none that could seal now.
-    #[error("no key in {} is active at {now}", path.display())]
-    NoActiveKey {
-        /// The key file.
-        path: PathBuf,
-        /// The time it was read for.
-        now: UnixMillis,
-    },
-    /// The file cannot be read.
-    #[error("cannot read {}", path.display())]
-    Read {
-        /// The key file.
-        path: PathBuf,
-        /// Error of the operating system.
-        source: io::Error,
-    },
-    /// The file is not a key file.
-    #[error("{} is not a key file", path.display())]
-    Text {
-        /// The key file.
-        path: PathBuf,
-        /// Position and kind of the mistake.
-        source: KeyTextError,
-    },
-}
-
-impl fmt::Debug for ReloadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = match self {
-            Self::NoActiveKey { path, .. } | Self::Read { path, .. } | Self::Text { path, .. } => {
-                path.display()
-            }
-        };
-        match self {
-            Self::NoActiveKey { .. } => {
-                write!(
-                    f,
-                    "{self}; add a key that is, with `sterna keys rotate {path}`"
-                )
-            }
-            Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-                write!(
-                    f,
-                    "{self}: {source}; make one with `sterna keys new {path}`"
-                )
-            }
-            Self::Read { source, .. } => write!(f, "{self}: {source}"),
-            Self::Text { source, .. } => write!(f, "{self}: {source}"),
-        }
-    }
-}
-
-fn read(path: &Path, now: UnixMillis) -> Result<Keyring, ReloadError> {
-    let text = fs::read_to_string(path).map_err(|source| ReloadError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
-    let text = Zeroizing::new(text);
-    let ring = Keyring::from_toml(&text).map_err(|source| ReloadError::Text {
-        path: path.to_owned(),
-        source,
-    })?;
-    if ring.minting_key(now).is_none() {
-        let path = path.to_owned();
-        return Err(ReloadError::NoActiveKey { path, now });
-    }
-    Ok(ring)
 }

@@ -12,6 +12,7 @@ use sterna_http::auth::Gate;
 use sterna_http::clock::Clock;
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::meta::ResultMeta;
+use sterna_runner::KeyReloader;
 use sterna_seal::{Budget, Lifetimes, Realm, SharedKeyring, UnixMillis};
 
 use crate::catalog::{Catalog, Extensions};
@@ -42,6 +43,7 @@ pub(crate) struct Core {
     pub(crate) serves_sessions: bool,
     pub(crate) session_table: Arc<SessionTable>,
     pub(crate) keys: Arc<SharedKeyring>,
+    pub(crate) key_reloader: Arc<KeyReloader>,
     /// Dates everything that is sealed, opened or begun.
     pub(crate) clock: Clock,
     pub(crate) flow_ids: FlowIds,
@@ -49,7 +51,6 @@ pub(crate) struct Core {
     pub(crate) lifetimes: Lifetimes,
     /// Time for which the id of a session is good.
     pub(crate) session_lifetime: Duration,
-    pub(crate) reload_keys: Duration,
     pub(crate) budget: Budget,
     pub(crate) engine: Arc<Engine>,
     pub(crate) limits: Limits,

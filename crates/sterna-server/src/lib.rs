@@ -105,7 +105,9 @@ pub use telemetry::TraceContext;
 
 // Nouns of other crates that authors, hosts and tests need.
 pub use sterna_protocol as protocol;
-pub use sterna_seal::{Budget, FlowId, Keyring, Lifetimes, SharedKeyring};
+pub use sterna_seal::{
+    Budget, FlowId, KeyFile, KeySource, KeyVariable, Keyring, Lifetimes, SharedKeyring,
+};
 pub use sterna_store::{MemoryStore, Store};
 
 // The nouns of `Cx`'s verbs, and the settings of flows.
@@ -114,6 +116,10 @@ pub use sterna_flow::{
     JoinAll, Key, Level, Now, Once, Pin, Progress, Race, Random, Retry, RunInfo, Settings, Sleep,
     Step, StepError, StepErrorKind, UnixMillis, Uuid,
 };
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/serverless.md")]
+mod serverless {}
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/serving.md")]

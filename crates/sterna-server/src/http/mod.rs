@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use http::{HeaderMap, Response};
 use sterna_protocol::http::decode_value;
@@ -14,6 +15,7 @@ pub use sterna_http::{
     Shutdown, Timeouts, interrupted, outbox, reply,
 };
 
+use crate::core::Core;
 use crate::current::CurrentCore;
 use crate::era::{Era, era};
 use crate::reply::{Reply, refuse};
@@ -50,15 +52,27 @@ impl Endpoint for Mcp {
 
     fn call(&self, inbound: Inbound) -> impl Future<Output = Response<ResponseBody>> + Send {
         let core = self.0.core();
-        let reply = match era(&inbound) {
-            Era::Standalone => v2026::answer(core, inbound),
-            Era::Session if core.serves_sessions => Reply::pending(sessions::answer(core, inbound)),
-            Era::Session => match sessions::reject_initialize(&inbound) {
-                Some(refusal) => Reply::Ready(refusal),
-                None => v2026::answer(core, inbound),
-            },
+        let now = core.now();
+        let reply = if core.key_reloader.refresh(now) {
+            Reply::pending(async move {
+                core.key_reloader.wait(now).await;
+                answer(core, inbound).finish().await
+            })
+        } else {
+            answer(core, inbound)
         };
         reply.finish()
+    }
+}
+
+fn answer(core: Arc<Core>, inbound: Inbound) -> Reply {
+    match era(&inbound) {
+        Era::Standalone => v2026::answer(core, inbound),
+        Era::Session if core.serves_sessions => Reply::pending(sessions::answer(core, inbound)),
+        Era::Session => match sessions::reject_initialize(&inbound) {
+            Some(refusal) => Reply::Ready(refusal),
+            None => v2026::answer(core, inbound),
+        },
     }
 }
 

@@ -1,7 +1,6 @@
 //! Builds a service from the settings of its author.
 
 use std::any::Any;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,11 +10,12 @@ use sterna_http::auth::Gate;
 use sterna_protocol::caching::CacheScope;
 use sterna_protocol::capabilities::ExtensionId;
 use sterna_protocol::meta::ResultMeta;
-use sterna_seal::{Keyring, Realm, ReloadError, SharedKeyring, ThreadEntropy};
+use sterna_runner::KeyReloader;
+use sterna_seal::{KeySource, Keyring, Realm, ReloadError, SharedKeyring, ThreadEntropy};
 
-use super::reload::{KeysReady, warn_if_exposed};
+use super::reload::{KeysReady, read_keys};
 use super::service::Manner;
-use super::{BuildError, KeySource, Server, Service, ShowMistakes};
+use super::{BuildError, GivenKeys, Server, Service, ShowMistakes};
 use crate::catalog::{Catalog, Extension, Extensions};
 use crate::changes::Changes;
 use crate::core::{Core, MistakesShown};
@@ -81,16 +81,14 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     }
     let has_keys = keys.is_some();
     let keys = match keys {
-        Some(KeySource::Shared(keys)) => keys,
-        Some(KeySource::File(path)) => {
-            match SharedKeyring::from_file(&path, http.clock.now().into()) {
-                Ok(keys) => Arc::new(keys),
-                Err(error) => {
-                    problems.push(unusable_key_file(&path, &error));
-                    return Err(BuildError::new(problems));
-                }
+        Some(GivenKeys::Shared(keys)) => keys,
+        Some(GivenKeys::Source(source)) => match read_keys(&source, http.clock.now().into()) {
+            Ok(keys) => Arc::new(keys),
+            Err(error) => {
+                problems.push(unusable_keys(&*source, &error));
+                return Err(BuildError::new(problems));
             }
-        }
+        },
         None => match Keyring::generate(&mut ThreadEntropy) {
             Ok(ring) => Arc::new(SharedKeyring::new(ring)),
             Err(error) => return Err(BuildError::new(vec![error.to_string()])),
@@ -140,7 +138,11 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     });
     let names = metric_names(&offers, &extensions, &profile);
     let metrics = McpMetrics::new(probes.registry(), &names);
-    warn_if_exposed(&keys);
+    let key_reloader = KeyReloader::new(
+        Arc::clone(&keys),
+        config.reload_keys,
+        http.clock.now().into(),
+    );
     let core = Core {
         tasks,
         session_lifetime,
@@ -157,7 +159,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         clock: http.clock.clone(),
         flow_ids,
         lifetimes: config.lifetimes,
-        reload_keys: config.reload_keys,
+        key_reloader,
         budget: config.budget,
         limits: config.flow.limits.clone(),
         max_rounds: config.flow.max_rounds,
@@ -181,6 +183,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
     };
     let probes = probes.checking(KeysReady {
         keys: Arc::clone(&core.keys),
+        reloader: Arc::clone(&core.key_reloader),
         clock: core.clock.clone(),
     });
     let gate = core.gate.clone();
@@ -242,17 +245,20 @@ pub(super) fn missing_store(offers: &Catalog, has_store: bool) -> Vec<String> {
     missing.collect()
 }
 
-fn unusable_key_file(path: &Path, error: &ReloadError) -> String {
+fn unusable_keys(source: &dyn KeySource, error: &ReloadError) -> String {
     let mut text = format!("MR0208: {error}");
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
         text.push_str(&format!(": {error}"));
         cause = error.source();
     }
-    text + &format!(
-        "; make a key file with `sterna keys new {}`",
-        path.display()
-    )
+    match source.path() {
+        Some(path) => {
+            let path = path.display();
+            text + &format!("; make a key file with `sterna keys new {path}`")
+        }
+        None => text,
+    }
 }
 
 fn build_id(name: &str, version: &str) -> [u8; 8] {

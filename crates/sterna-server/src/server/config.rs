@@ -33,8 +33,10 @@ pub struct ServerConfig {
     /// one, where an ended session lives on at other instances and after a
     /// restart.
     pub session_lifetime: Option<Duration>,
-    /// Time between two reads of the key file. Ten seconds: a rollout waits for
-    /// it, and a small file costs nothing. Zero never reads it again.
+    /// Age at which keys are read again from their file or source. Ten seconds:
+    /// a rollout waits for it, and a small file costs nothing. A secret store
+    /// that charges for reads is better asked every few minutes. Zero never
+    /// reads them again.
     pub reload_keys: Duration,
     /// Size of the state that a client may be asked to carry.
     pub budget: Budget,

@@ -16,7 +16,7 @@ use http::request::Parts;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use sterna_protocol::implementation::{Icon, Implementation};
-use sterna_seal::{FlowId, Keyring, SharedKeyring};
+use sterna_seal::{FlowId, KeyFile, KeySource, Keyring, SharedKeyring};
 use sterna_store::Store;
 
 pub use config::{ServerConfig, ShowMistakes};
@@ -66,7 +66,7 @@ pub struct Server {
     offers: Vec<CatalogEntry>,
     extensions: Vec<Extension>,
     states: States,
-    keys: Option<KeySource>,
+    keys: Option<GivenKeys>,
     store: Option<Arc<dyn Store>>,
     remembers_rounds: bool,
     sep2322_tasks: bool,
@@ -223,12 +223,7 @@ impl Server {
     /// Seals request state with the keys in the file at `path`, which
     /// `sterna keys new` makes. Every instance needs the same file.
     ///
-    /// The file is read when the server is built, and again every
-    /// [`ServerConfig::reload_keys`] while it [serves](Service::serve). A file
-    /// that cannot be read keeps the server from being built (MR0208); later it
-    /// is logged, and the keys in use stay in use. Behind
-    /// [`into_tower`](Service::into_tower) the file is not read again: use
-    /// [`shared_keys`](Self::shared_keys) and reload them.
+    /// As [`key_source`](Self::key_source) with a [`KeyFile`].
     ///
     /// ```no_run
     /// # async fn run() -> Result<(), sterna_server::StartError> {
@@ -240,17 +235,48 @@ impl Server {
     ///     .await
     /// # }
     /// ```
-    pub fn key_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.keys = Some(KeySource::File(path.into()));
+    pub fn key_file(self, path: impl Into<PathBuf>) -> Self {
+        self.key_source(KeyFile::new(path))
+    }
+
+    /// Seals request state with the keys of `source`: a file, an environment
+    /// variable ([`KeyVariable`](sterna_seal::KeyVariable)), or a closure that
+    /// fetches them from a secret store.
+    ///
+    /// The source is read when the server is built. One that cannot be used, or
+    /// does not answer within ten seconds, keeps it from being built (MR0208).
+    /// It is read again when a request finds the keys older than
+    /// [`ServerConfig::reload_keys`], and by a timer while the server
+    /// [serves](Service::serve). A source that then fails is logged, and the
+    /// keys in use stay in use.
+    ///
+    /// ```
+    /// use sterna_seal::Keyring;
+    /// use sterna_server::Server;
+    /// # fn fetch_secret(_name: &str) -> std::io::Result<String> {
+    /// #     Ok("an-example-only-make-a-secret-of-your-own-0".to_owned())
+    /// # }
+    ///
+    /// let keys = || Ok(Keyring::from_compact(&fetch_secret("mcp/keys")?)?);
+    /// let server = Server::new("deployer", "1.0.0").key_source(keys);
+    /// # let _ = server;
+    /// ```
+    ///
+    /// The source is read on a thread of its own. A closure that needs async code
+    /// can use [`Handle::block_on`](tokio::runtime::Handle::block_on) of a
+    /// multi-threaded runtime. On a runtime of one thread, fetch the first ring
+    /// before and give both to [`shared_keys`](Self::shared_keys), with
+    /// [`SharedKeyring::with_source`].
+    pub fn key_source(mut self, source: impl KeySource) -> Self {
+        self.keys = Some(GivenKeys::Source(Arc::new(source)));
         self
     }
 
     /// Seals request state with keys that the program reloads or replaces while
-    /// the server runs. Keys that were read from a file are also reloaded while
-    /// the server [serves](Service::serve), as with
-    /// [`key_file`](Self::key_file).
+    /// the server runs. Keys that have a source are also read again by the
+    /// server, as with [`key_source`](Self::key_source).
     pub fn shared_keys(mut self, keys: Arc<SharedKeyring>) -> Self {
-        self.keys = Some(KeySource::Shared(keys));
+        self.keys = Some(GivenKeys::Shared(keys));
         self
     }
 
@@ -497,10 +523,10 @@ impl Server {
     }
 }
 
-/// Origin of the keys that seal request state.
-pub(super) enum KeySource {
-    File(PathBuf),
+/// Keys that the author gave to a server.
+pub(super) enum GivenKeys {
     Shared(Arc<SharedKeyring>),
+    Source(Arc<dyn KeySource>),
 }
 
 impl std::fmt::Debug for Server {

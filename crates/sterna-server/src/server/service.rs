@@ -1,5 +1,6 @@
 //! A server that has been built.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::io::{self, IsTerminal as _};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
@@ -13,7 +14,6 @@ use sterna_http::{
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 
-use super::reload::follow;
 use super::{ShowMistakes, StartError, log};
 use crate::changes::Changes;
 use crate::current::CurrentCore;
@@ -103,8 +103,7 @@ impl Service {
             log::write(&format!("{name} listens on http://{address}{path}"));
         }
         let shutdown = self.shutdown().clone();
-        let core = self.current.core();
-        let following = follow(Arc::clone(&core.keys), core.clock.clone(), core.reload_keys);
+        let following = self.follow_keys();
         let working = workers::work(self.current, shutdown.clone());
         let serving = async {
             let served = tokio::select! {
@@ -209,7 +208,10 @@ impl Service {
         let working = workers::work(self.current.clone(), shutdown.clone());
         let serving = async {
             let current = self.current.clone();
-            let served = stdio::serve(current, config, shutdown.clone(), reader, write).await;
+            let served = tokio::select! {
+                served = stdio::serve(current, config, shutdown.clone(), reader, write) => served,
+                never = self.follow_keys() => match never {},
+            };
             shutdown.begin();
             served
         };
@@ -257,6 +259,14 @@ impl Service {
         }
         self.begin(false);
         Ok(self.http)
+    }
+
+    /// Reads the keys again by a timer, also while no request comes: what is
+    /// wrong with them is then said early.
+    fn follow_keys(&self) -> impl Future<Output = Infallible> + use<> {
+        let core = self.current.core();
+        let clock = core.clock.clone();
+        Arc::clone(&core.key_reloader).follow(move || clock.now().into())
     }
 
     /// Opens the log, and lets clients see the author's mistakes where they are

@@ -11,6 +11,7 @@ mod described;
 mod faults;
 mod flows;
 mod gating;
+mod key_reload;
 mod kinds;
 mod lists;
 mod low_level;
