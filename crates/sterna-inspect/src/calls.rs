@@ -207,6 +207,11 @@ impl Calls {
         self.lock().wire.clone()
     }
 
+    /// Tells the pages that are open of a change elsewhere.
+    pub(crate) fn notify(&self) {
+        self.changes.send_modify(|changes| *changes += 1);
+    }
+
     pub(crate) fn subscribe(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
@@ -472,7 +477,7 @@ impl Calls {
             change(round);
         }
         drop(state);
-        self.changes.send_modify(|changes| *changes += 1);
+        self.notify();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

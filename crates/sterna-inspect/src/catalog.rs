@@ -66,6 +66,13 @@ impl SharedCatalog {
         fetched
     }
 
+    /// Names of the tools, as far as they were fetched.
+    pub(crate) fn tool_names(&self) -> Vec<String> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let tools = known.iter().flat_map(|known| &known.tools.items);
+        tools.map(|tool| tool.name.clone()).collect()
+    }
+
     /// Has the lists fetched again.
     pub(crate) fn forget(&self) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = None;

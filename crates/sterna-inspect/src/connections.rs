@@ -50,6 +50,11 @@ impl Connections {
         }
     }
 
+    /// The way to a connection of its own.
+    pub(crate) fn connector(&self) -> Connector {
+        Arc::clone(&self.connector)
+    }
+
     /// The connection in the era that the server and the client agree on.
     pub(crate) async fn client(&self) -> Result<Client, ConnectError> {
         self.made(&self.any, Era::Any).await

@@ -7,57 +7,12 @@ use std::time::Duration;
 
 use sterna_http::auth::Gate;
 use sterna_http::{ConfigError, HttpConfig, HttpServer, Probes, ServeError};
-use sterna_seal::{EntropyError, Keyring};
+use sterna_seal::EntropyError;
 use thiserror::Error;
 
-use crate::connections::Connector;
+use crate::config::InspectorConfig;
 use crate::guard::Guard;
 use crate::site::{Site, SiteEndpoint};
-use crate::workbench::Workbench;
-
-/// Settings of an [`Inspector`].
-#[non_exhaustive]
-pub struct InspectorConfig {
-    /// Name of the inspected server, as the pages show it.
-    pub target: String,
-    /// Prepares connections to it.
-    pub connector: Connector,
-    /// Keys of the server, to open its request state. `None` by default.
-    pub keys: Option<Keyring>,
-    /// Audience of its tokens. `None` takes the name of the server, as servers do.
-    pub audience: Option<String>,
-    /// Tenant of its tokens, if the server has tenants.
-    pub tenant: Option<String>,
-    /// Longest time that a page waits for a connection, and for one list. Twenty
-    /// seconds: a command may have to be downloaded first.
-    pub patience: Duration,
-    /// Port to listen on. Zero by default: a free one.
-    pub port: u16,
-}
-
-impl InspectorConfig {
-    /// Inspects the server that `connector` connects to.
-    pub fn new(target: impl Into<String>, connector: Connector) -> Self {
-        Self {
-            target: target.into(),
-            connector,
-            keys: None,
-            audience: None,
-            tenant: None,
-            patience: Duration::from_secs(20),
-            port: 0,
-        }
-    }
-}
-
-impl std::fmt::Debug for InspectorConfig {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("InspectorConfig")
-            .field("target", &self.target)
-            .field("has_keys", &self.keys.is_some())
-            .finish_non_exhaustive()
-    }
-}
 
 /// An inspector that listens on loopback. There is no way to have it listen
 /// elsewhere: it can call the server with the credentials of its user.
@@ -96,15 +51,7 @@ impl Inspector {
         let listener = sterna_http::bind((Ipv4Addr::LOCALHOST, config.port))?;
         let address = listener.local_addr()?;
         let guard = Guard::new(address.port())?;
-        let keys = config.keys;
-        let workbench = keys.map(|keys| Workbench::new(keys, config.audience, config.tenant));
-        let site = Site::new(
-            config.target,
-            guard,
-            config.connector,
-            workbench,
-            config.patience,
-        );
+        let site = Site::new(guard, config);
         Ok(Self {
             listener,
             address,

@@ -4,7 +4,8 @@
 //! resources it offers, calls as rounds on a timeline, questions as forms, and
 //! the messages on the wire. Every past round can be answered again, which forks
 //! the call. With the keys of the server it opens request state and names the
-//! check that refuses it.
+//! check that refuses it, and with a store it shows tasks, journals and the
+//! ledger of effects.
 //!
 //! The pages are rendered here and work without a script. All text of the server
 //! is escaped by the templates, and the pages load nothing from elsewhere.
@@ -23,10 +24,11 @@
 //! # Ok(()) }
 //! ```
 //!
-//! [`mask`] hides secrets in messages and [`token`] reads request state; the
-//! `sterna` command uses both on the terminal.
+//! [`mask`] hides secrets in messages, [`token`] reads request state and
+//! [`doctor`] examines a server; the `sterna` command uses them on the terminal.
 
 // Modules use those above them, never those below.
+pub mod doctor;
 pub mod mask;
 pub mod token;
 
@@ -40,6 +42,9 @@ mod calls;
 
 mod connections;
 
+mod checkup;
+mod config;
+
 mod catalog;
 mod export;
 
@@ -51,5 +56,6 @@ mod site;
 
 mod inspector;
 
+pub use config::InspectorConfig;
 pub use connections::Connector;
-pub use inspector::{Inspector, InspectorConfig, InspectorError};
+pub use inspector::{Inspector, InspectorError};

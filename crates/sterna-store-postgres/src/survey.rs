@@ -63,9 +63,10 @@ impl Survey for PostgresSurvey {
 
     fn survey_value(
         &self,
+        task: TaskId,
         value: StoredValue,
         limit: u32,
     ) -> BoxFuture<'_, Result<Option<Bytes>, Error>> {
-        self.0.run(ReadValue { value, limit })
+        self.0.run(ReadValue { task, value, limit })
     }
 }

@@ -96,11 +96,12 @@ impl Survey for SqliteSurvey {
 
     fn survey_value(
         &self,
+        task: TaskId,
         value: StoredValue,
         limit: u32,
     ) -> BoxFuture<'_, Result<Option<Bytes>, Error>> {
         self.read.call(Durability::Process, move |connection, _| {
-            rows::survey::value(connection, &value, limit)
+            rows::survey::value(connection, task, &value, limit)
         })
     }
 }

@@ -12,8 +12,9 @@ use crate::{
 ///
 /// It shows the tasks of all owners, their leases and journals, and the effects
 /// in the ledger. Values are not part of it, only their sizes: a journal holds
-/// answers of people. [`survey_value`](Self::survey_value) returns one value, on
-/// request.
+/// answers of people. [`survey_value`](Self::survey_value) returns one value of a
+/// task, on request; results in the ledger are not returned at all, because it
+/// does not know which of them their authors marked as secret.
 ///
 /// No server needs it. A server hands its [`Store`](crate::Store) to callers
 /// whose owner it knows, and this view has no owner.
@@ -40,9 +41,11 @@ pub trait Survey: Send + Sync {
     /// are listed until they are swept.
     fn survey_effects(&self, query: EffectQuery) -> BoxFuture<'_, Result<EffectSurvey, Error>>;
 
-    /// Returns the first `limit` bytes of a value, or `None` if there is none.
+    /// Returns the first `limit` bytes of a value of a task, or `None` if there is
+    /// none.
     fn survey_value(
         &self,
+        task: TaskId,
         value: StoredValue,
         limit: u32,
     ) -> BoxFuture<'_, Result<Option<Bytes>, Error>>;
@@ -301,23 +304,21 @@ impl SurveyedEffect {
     }
 }
 
-/// The name of one value in a store.
+/// The name of one value of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "a store maps every value to a column"
 )]
 pub enum StoredValue {
-    /// Result of an effect.
-    EffectResult(Effect),
-    /// Value of an entry of a journal.
-    Entry(TaskId, Name),
-    /// Result or error of a task.
-    Outcome(TaskId),
+    /// Value of an entry of its journal.
+    Entry(Name),
+    /// Its result or error.
+    Outcome,
     /// Text of a question.
-    Question(TaskId, Name),
-    /// Request that a task was created with.
-    Request(TaskId),
+    Question(Name),
+    /// Request that it was created with.
+    Request,
     /// Answer to a question.
-    Response(TaskId, Name),
+    Response(Name),
 }

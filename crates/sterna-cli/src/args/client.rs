@@ -120,6 +120,12 @@ pub(crate) struct InspectServerArgs {
     /// The tenant of its request state, if the server has tenants
     #[arg(long, requires = "keys")]
     pub(crate) tenant: Option<String>,
+    /// The store of the server, read only: a SQLite file or a postgres:// URL
+    #[arg(long, value_name = "URL", env = "STERNA_STORE", hide_env_values = true)]
+    pub(crate) store: Option<String>,
+    /// The schema of the store in PostgreSQL [default: sterna]
+    #[arg(long, value_name = "NAME", requires = "store")]
+    pub(crate) schema: Option<String>,
     /// Print the address, and open no browser
     #[arg(long)]
     pub(crate) no_open: bool,

@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 use sterna_inspect::{Inspector, InspectorConfig};
+use sterna_store::Survey;
+use sterna_store_postgres::PostgresSurvey;
+use sterna_store_sqlite::SqliteSurvey;
 
 use super::NamedServer;
 use crate::args::InspectServerArgs;
@@ -37,6 +40,9 @@ pub(crate) async fn run(args: InspectServerArgs, screen: Screen) -> Result<Exit,
     config.keys = args.keys.as_deref().map(keys::file::read).transpose()?;
     config.audience = args.audience;
     config.tenant = args.tenant;
+    if let Some(store) = &args.store {
+        config.store = Some(survey(store, args.schema.as_deref()).await?);
+    }
     let inspector = Inspector::bind(config).map_err(anyhow::Error::from)?;
     let url = inspector.url();
     screen.line(&json!({"url": url}), format!("{url}\n"))?;
@@ -47,6 +53,32 @@ pub(crate) async fn run(args: InspectServerArgs, screen: Screen) -> Result<Exit,
     let served = inspector.serve(interrupt::heard()).await;
     served.map_err(anyhow::Error::from)?;
     Ok(Exit::Done)
+}
+
+/// Opens a store to look at: a file, or a database of PostgreSQL.
+async fn survey(store: &str, schema: Option<&str>) -> Result<Arc<dyn Survey>, Failure> {
+    let failed = |error: sterna_store::Error| {
+        let hint = error
+            .code()
+            .map(|code| format!("see docs/errors/{code}.md"));
+        let failure =
+            Failure::from(anyhow::Error::from(error).context("the store cannot be opened"));
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    };
+    if store.starts_with("postgres://") || store.starts_with("postgresql://") {
+        let mut config = sterna_store_postgres::Config::new(store).map_err(failed)?;
+        if let Some(schema) = schema {
+            config.schema = sterna_store_postgres::Schema::new(schema).map_err(failed)?;
+        }
+        let survey = PostgresSurvey::connect(config).await.map_err(failed)?;
+        return Ok(Arc::new(survey));
+    }
+    let path = store.strip_prefix("sqlite:").unwrap_or(store);
+    let path = path.strip_prefix("//").unwrap_or(path);
+    Ok(Arc::new(SqliteSurvey::open(path).map_err(failed)?))
 }
 
 /// Has the system open an address; returns false if it does not know how.

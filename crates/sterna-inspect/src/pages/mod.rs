@@ -1,22 +1,26 @@
 //! The pages, rendered with escaping by construction.
 
 mod call;
+mod doctor;
 mod explore;
 mod export;
 mod form;
 mod questions;
 mod result;
 mod schema;
+mod store;
 mod token;
 mod wire;
 
 use maud::{DOCTYPE, Markup, html};
 
 pub(crate) use call::{CallView, call_line, call_page, calls_page, column, eras_page};
+pub(crate) use doctor::doctor_page;
 pub(crate) use explore::{Entry, ServerView, explore_page, request_page};
 pub(crate) use export::export_page;
 pub(crate) use questions::{AnswerErrors, read_answers};
 pub(crate) use result::image_of;
+pub(crate) use store::{ShownValue, store_page, task_page, value_of};
 pub(crate) use token::{TokenView, token_page};
 pub(crate) use wire::connection_page;
 
@@ -31,6 +35,8 @@ pub(crate) struct Frame<'a> {
     /// True if the page is loaded again every second without the script. A page
     /// with a form is not: typed text would be lost.
     pub(crate) is_reloaded: bool,
+    /// True if the inspector has a store to show.
+    pub(crate) has_store: bool,
     /// The entry of the navigation that is marked.
     pub(crate) here: Here,
 }
@@ -40,7 +46,9 @@ pub(crate) struct Frame<'a> {
 pub(crate) enum Here {
     Calls,
     Connection,
+    Doctor,
     Explore,
+    Store,
 }
 
 /// A whole page.
@@ -71,6 +79,8 @@ pub(crate) fn page(frame: &Frame<'_>, title: &str, body: &Markup) -> Markup {
                     nav aria-label="Pages" {
                         (entry(Here::Explore, "/", "Explore"))
                         (entry(Here::Calls, "/calls", "Calls"))
+                        @if frame.has_store { (entry(Here::Store, "/store", "Store")) }
+                        (entry(Here::Doctor, "/doctor", "Doctor"))
                         (entry(Here::Connection, "/connection", "Connection"))
                     }
                     span.target title=(frame.target) { (frame.target) }

@@ -1,20 +1,26 @@
 //! The pages over HTTP: access, addresses, and answers.
 
 mod actions;
+mod doctor;
 mod events;
 mod response;
+mod store;
 mod views;
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Method, Response, StatusCode};
 use sterna_http::{Endpoint, Inbound, Refusal, ResponseBody};
+use sterna_store::Survey;
 
 use crate::calls::{Calls, RoundId};
 use crate::catalog::SharedCatalog;
-use crate::connections::{Connections, Connector};
+use crate::checkup::Checkup;
+use crate::config::InspectorConfig;
+use crate::connections::Connections;
 use crate::guard::{Denied, Guard};
 use crate::pages;
 use crate::urlencoded::Fields;
@@ -23,7 +29,6 @@ use crate::workbench::Workbench;
 use response::{asset, html, protected};
 
 /// One inspected server and its pages.
-#[derive(Debug)]
 pub(crate) struct Site {
     target: String,
     guard: Guard,
@@ -31,6 +36,10 @@ pub(crate) struct Site {
     connections: Connections,
     catalog: SharedCatalog,
     workbench: Option<Workbench>,
+    survey: Option<Arc<dyn Survey>>,
+    checkup: Checkup,
+    /// True if the server is reached over HTTP.
+    has_headers: bool,
     /// Longest wait for a connection, and for one list.
     patience: Duration,
 }
@@ -38,6 +47,12 @@ pub(crate) struct Site {
 /// The pages as an endpoint of the HTTP server.
 #[derive(Debug)]
 pub(crate) struct SiteEndpoint(pub(crate) Arc<Site>);
+
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Site").finish_non_exhaustive()
+    }
+}
 
 impl Endpoint for SiteEndpoint {
     async fn call(&self, inbound: Inbound) -> Response<ResponseBody> {
@@ -51,22 +66,22 @@ impl Endpoint for SiteEndpoint {
 }
 
 impl Site {
-    pub(crate) fn new(
-        target: String,
-        guard: Guard,
-        connector: Connector,
-        workbench: Option<Workbench>,
-        patience: Duration,
-    ) -> Self {
+    pub(crate) fn new(guard: Guard, config: InspectorConfig) -> Self {
         let calls = Arc::new(Calls::new());
+        let keys = config.keys;
+        let workbench = keys.map(|keys| Workbench::new(keys, config.audience, config.tenant));
         Self {
-            target,
+            has_headers: config.target.starts_with("http://")
+                || config.target.starts_with("https://"),
+            target: config.target,
             guard,
-            connections: Connections::new(connector, patience, calls.clone()),
+            connections: Connections::new(config.connector, config.patience, calls.clone()),
+            checkup: Checkup::new(calls.clone()),
             calls,
             catalog: SharedCatalog::default(),
             workbench,
-            patience,
+            survey: config.store,
+            patience: config.patience,
         }
     }
 
@@ -77,6 +92,7 @@ impl Site {
     /// Cancels what runs and closes the connections.
     pub(crate) async fn close(&self) {
         self.calls.stop().await;
+        self.checkup.stop().await;
         self.connections.close().await;
     }
 
@@ -142,9 +158,12 @@ impl Site {
             },
             ["complete"] => self.complete(query).await,
             ["connection"] => self.show_connection(),
+            ["doctor"] => self.show_doctor(),
             ["eras"] => self.show_eras(query, None, StatusCode::OK),
             ["events"] => events::changes(self.calls.subscribe(), inbound.shutdown),
             ["request"] => self.show_request(query).await,
+            ["store"] => self.show_store(query).await,
+            ["store", "tasks", task] => self.show_task(task, query).await,
             _ => self.not_found(),
         }
     }
@@ -157,6 +176,7 @@ impl Site {
                 Some(at) => self.act(at, action, form).await,
                 None => self.not_found(),
             },
+            ["doctor"] => self.examine(form),
             ["reconnect"] => {
                 self.connections.close().await;
                 self.catalog.forget();

@@ -33,6 +33,7 @@ impl Site {
             form_token: self.guard.form_token(),
             is_live: false,
             is_reloaded: false,
+            has_store: self.survey.is_some(),
             here,
         }
     }

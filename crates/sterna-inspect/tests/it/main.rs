@@ -3,6 +3,7 @@
 
 mod chromium;
 mod inspected;
+mod stores;
 mod visitor;
 
 mod access;

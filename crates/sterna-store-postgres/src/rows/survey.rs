@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use sterna_store::{
-    Asked, Claimant, Effect, EffectQuery, EffectSurvey, EntrySize, Error, FlowId, Name, Status,
+    Asked, Claimant, Effect, EffectQuery, EffectSurvey, EntrySize, Error, FlowId, Status,
     StoredValue, SurveyedEffect, SurveyedQuestion, SurveyedTask, TaskDetails, TaskId, TaskQuery,
     TaskSurvey, UnixMillis,
 };
@@ -153,6 +153,7 @@ fn effect(row: &Row) -> Result<SurveyedEffect, Error> {
 
 /// Reads the beginning of one value.
 pub(crate) struct ReadValue {
+    pub(crate) task: TaskId,
     pub(crate) value: StoredValue,
     pub(crate) limit: u32,
 }
@@ -161,49 +162,38 @@ impl Operation for ReadValue {
     type Output = Option<Bytes>;
 
     async fn run(&self, session: &Session<'_>) -> Result<Option<Bytes>, Failure> {
-        let (sql, id, key): (_, _, Option<&Name>) = match &self.value {
-            StoredValue::EffectResult(effect) => (
-                "SELECT substr(result, 1, $3::bigint::int) AS value FROM @effect
-                 WHERE flow = $1 AND key = $2",
-                effect.flow.as_bytes(),
-                Some(&effect.key),
-            ),
-            StoredValue::Entry(task, key) => (
+        let (sql, key) = match &self.value {
+            StoredValue::Entry(key) => (
                 "SELECT substr(value, 1, $3::bigint::int) AS value FROM @entry
                  WHERE task = $1 AND key = $2",
-                task.as_bytes(),
-                Some(key),
+                Some(key.as_str()),
             ),
-            StoredValue::Outcome(task) => (
+            StoredValue::Outcome => (
                 "SELECT substr(outcome, 1, $3::bigint::int) AS value FROM @payload
                  WHERE task = $1 AND $2::text IS NULL",
-                task.as_bytes(),
                 None,
             ),
-            StoredValue::Question(task, key) => (
+            StoredValue::Question(key) => (
                 "SELECT substr(request, 1, $3::bigint::int) AS value FROM @question
                  WHERE task = $1 AND key = $2",
-                task.as_bytes(),
-                Some(key),
+                Some(key.as_str()),
             ),
-            StoredValue::Request(task) => (
+            StoredValue::Request => (
                 "SELECT substr(request, 1, $3::bigint::int) AS value FROM @payload
                  WHERE task = $1 AND $2::text IS NULL",
-                task.as_bytes(),
                 None,
             ),
-            StoredValue::Response(task, key) => (
+            StoredValue::Response(key) => (
                 "SELECT substr(response, 1, $3::bigint::int) AS value FROM @question
                  WHERE task = $1 AND key = $2",
-                task.as_bytes(),
-                Some(key),
+                Some(key.as_str()),
             ),
         };
         // The database counts bytes of a value in 31 bits.
         let limit = i64::from(self.limit.min(i32::MAX.unsigned_abs()));
         let statement = Statement::new(sql)
-            .with(id.as_slice())
-            .with(key.map(Name::as_str))
+            .with(self.task.as_bytes().as_slice())
+            .with(key)
             .with(limit);
         let rows = session.run(statement).await?;
         let value = rows.first().map(|row| maybe_bytes(row, "value"));

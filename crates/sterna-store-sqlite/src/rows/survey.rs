@@ -1,7 +1,7 @@
 //! Rows as an operator sees them: sizes instead of values.
 
 use bytes::Bytes;
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use sterna_store::{
     Asked, Claimant, Effect, EffectQuery, EffectSurvey, EntrySize, Error, ErrorKind, FlowId,
     Status, StoredValue, SurveyedEffect, SurveyedQuestion, SurveyedTask, TaskDetails, TaskId,
@@ -157,47 +157,36 @@ pub(crate) fn effects(
 
 pub(crate) fn value(
     connection: &Connection,
+    task: TaskId,
     value: &StoredValue,
     limit: u32,
 ) -> Result<Option<Bytes>, Error> {
-    let (sql, id, key) = match value {
-        StoredValue::EffectResult(effect) => (
-            "SELECT substr(result, 1, ?3) FROM sterna_effect WHERE flow = ?1 AND key = ?2",
-            effect.flow.as_bytes(),
-            Some(&effect.key),
-        ),
-        StoredValue::Entry(task, key) => (
+    let (sql, key) = match value {
+        StoredValue::Entry(key) => (
             "SELECT substr(value, 1, ?3) FROM sterna_entry WHERE task = ?1 AND key = ?2",
-            task.as_bytes(),
-            Some(key),
+            Some(key.as_str()),
         ),
-        StoredValue::Outcome(task) => (
+        StoredValue::Outcome => (
             "SELECT substr(outcome, 1, ?3) FROM sterna_payload WHERE task = ?1 AND ?2 IS NULL",
-            task.as_bytes(),
             None,
         ),
-        StoredValue::Question(task, key) => (
+        StoredValue::Question(key) => (
             "SELECT substr(request, 1, ?3) FROM sterna_question WHERE task = ?1 AND key = ?2",
-            task.as_bytes(),
-            Some(key),
+            Some(key.as_str()),
         ),
-        StoredValue::Request(task) => (
+        StoredValue::Request => (
             "SELECT substr(request, 1, ?3) FROM sterna_payload WHERE task = ?1 AND ?2 IS NULL",
-            task.as_bytes(),
             None,
         ),
-        StoredValue::Response(task, key) => (
+        StoredValue::Response(key) => (
             "SELECT substr(response, 1, ?3) FROM sterna_question WHERE task = ?1 AND key = ?2",
-            task.as_bytes(),
-            Some(key),
+            Some(key.as_str()),
         ),
     };
-    let key = key.map(sterna_store::Name::as_str);
-    let parameters: [&dyn ToSql; 3] = [id, &key, &limit];
     let found: Option<Option<Vec<u8>>> = connection
         .prepare_cached(sql)
         .and_then(|mut statement| {
-            let first = statement.query_row(parameters, |row| row.get(0));
+            let first = statement.query_row((task.as_bytes(), key, limit), |row| row.get(0));
             first.optional()
         })
         .map_err(explain)?;

@@ -128,18 +128,17 @@ impl Row {
     pub(super) fn stored(&self, value: &StoredValue) -> Option<Bytes> {
         let posed = |key: &Name| self.questions.iter().find(|one| one.question.key == *key);
         match value {
-            StoredValue::EffectResult(_) => None,
-            StoredValue::Entry(_, key) => {
+            StoredValue::Entry(key) => {
                 let entry = self.journal.iter().find(|entry| entry.key == *key)?;
                 Some(entry.value.clone())
             }
-            StoredValue::Outcome(_) => match self.outcome.as_ref()? {
+            StoredValue::Outcome => match self.outcome.as_ref()? {
                 Outcome::Completed(value) | Outcome::Failed(value) => Some(value.clone()),
                 Outcome::Cancelled => None,
             },
-            StoredValue::Question(_, key) => Some(posed(key)?.question.request.clone()),
-            StoredValue::Request(_) => Some(self.request.clone()),
-            StoredValue::Response(_, key) => {
+            StoredValue::Question(key) => Some(posed(key)?.question.request.clone()),
+            StoredValue::Request => Some(self.request.clone()),
+            StoredValue::Response(key) => {
                 let posed = posed(key).filter(|posed| posed.order > 0)?;
                 Some(posed.response.clone())
             }

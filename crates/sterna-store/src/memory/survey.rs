@@ -29,11 +29,12 @@ impl Survey for MemoryStore {
 
     fn survey_value(
         &self,
+        task: TaskId,
         value: StoredValue,
         limit: u32,
     ) -> BoxFuture<'_, Result<Option<Bytes>, Error>> {
         self.run(move |state, _| {
-            let found = state.stored(&value);
+            let found = state.tasks.get(&task).and_then(|row| row.stored(&value));
             Ok(found.map(|found| found.slice(..found.len().min(wide(limit)))))
         })
     }
@@ -59,10 +60,10 @@ impl State {
 
     fn survey_task(&self, id: TaskId, limit: u32, now: UnixMillis) -> Option<TaskDetails> {
         let row = self.tasks.get(&id)?;
-        let request = row.stored(&StoredValue::Request(id));
+        let request = row.stored(&StoredValue::Request);
         let size = |value: Option<Bytes>| value.map(|value| length(&value));
         let mut details = TaskDetails::new(surveyed(row, id), size(request).unwrap_or(0), now);
-        details.outcome_bytes = size(row.stored(&StoredValue::Outcome(id)));
+        details.outcome_bytes = size(row.stored(&StoredValue::Outcome));
         details.journal = row.entry_sizes().take(wide(limit)).collect();
         details.questions = row.surveyed_questions().take(wide(limit)).collect();
         Some(details)
@@ -89,17 +90,6 @@ impl State {
             place(b).cmp(&place(a))
         });
         EffectSurvey::cut(found, query.limit, now)
-    }
-
-    fn stored(&self, value: &StoredValue) -> Option<Bytes> {
-        match value {
-            StoredValue::EffectResult(effect) => self.effects.get(effect)?.result.clone(),
-            StoredValue::Entry(task, _)
-            | StoredValue::Outcome(task)
-            | StoredValue::Question(task, _)
-            | StoredValue::Request(task)
-            | StoredValue::Response(task, _) => self.tasks.get(task)?.stored(value),
-        }
     }
 }
 

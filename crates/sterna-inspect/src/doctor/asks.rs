@@ -2,40 +2,14 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 use sterna_client::{BoxError, Builder, Client, Era, Step};
 use sterna_protocol::elicitation::{ElicitRequestParams, ElicitResult};
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::sampling::CreateMessageResult;
 use sterna_protocol::tool::Tool;
 
-use super::Findings;
-use crate::arguments;
-use crate::exit::Failure;
-use crate::text::one_line;
-
-/// A tool to call, with its arguments.
-#[derive(Clone, Debug)]
-pub(super) struct Trial {
-    tool: String,
-    arguments: Map<String, Value>,
-}
-
-impl Trial {
-    /// `TOOL [key=value …]`.
-    pub(super) fn parse(text: &str) -> Result<Self, Failure> {
-        let words: Vec<_> = text.split_whitespace().map(str::to_owned).collect();
-        let [tool, rest @ ..] = &words[..] else {
-            return Err(
-                Failure::usage("--try names no tool").hint("write --try \"TOOL key=value\"")
-            );
-        };
-        Ok(Self {
-            tool: tool.clone(),
-            arguments: arguments::read(rest, None)?,
-        })
-    }
-}
+use super::{Findings, Trial};
 
 /// Questions in the middle of a call, as servers of the earlier era ask them.
 #[derive(Clone, Debug, Default)]
@@ -132,7 +106,7 @@ async fn attempt(client: &Client, trial: &Trial, overheard: &Overheard) -> (bool
         Ok(Step::InputRequired(paused)) => {
             let open = paused.open();
             let open: Vec<_> = open
-                .map(|(key, request)| format!("{} ({})", one_line(key), kind(request)))
+                .map(|(key, request)| format!("{} ({})", key, kind(request)))
                 .collect();
             match open.is_empty() {
                 true => (true, "wants to be called again".to_owned()),
