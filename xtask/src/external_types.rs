@@ -31,6 +31,9 @@ const ALLOWED: &[&str] = &[
     "tower_service",
 ];
 
+/// Crates that one crate of ours is made for, and shows in its signatures.
+const MADE_FOR: &[(&str, &str)] = &[("sterna_axum", "axum"), ("sterna_axum", "axum_core")];
+
 /// Crates that one crate of ours shows to another, which shows them no further.
 const BETWEEN_US: &[(&str, &str)] = &[("sterna_oauth", "rustls"), ("sterna_oauth", "url")];
 
@@ -99,7 +102,9 @@ fn complaints_about(name: &str, page: &Value) -> BTreeSet<String> {
 }
 
 fn is_allowed(name: &str, krate: &str) -> bool {
-    krate.starts_with("sterna") || ALLOWED.contains(&krate) || BETWEEN_US.contains(&(name, krate))
+    let pair = (name, krate);
+    let is_known = MADE_FOR.contains(&pair) || BETWEEN_US.contains(&pair);
+    krate.starts_with("sterna") || ALLOWED.contains(&krate) || is_known
 }
 
 /// Leaves out the implementations that the compiler or another crate adds to

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use sterna_flow::{BackendError, BoxFuture, Claim, Engine, FlowId, Key};
-use sterna_seal::{Entropy, EntropyError, OsEntropy};
+use sterna_flow::{BackendError, BoxFuture, Claim, Engine, FlowId, Key, UnixMillis};
+use sterna_seal::{BlobError, BlobFuture, Entropy, EntropyError, OsEntropy, Spill};
 use sterna_store::{
     BlobId, Claimant, Effect, EffectClaim, Error, ErrorKind, Name, OnceClaim, Store,
 };
@@ -105,6 +105,46 @@ impl sterna_flow::Blobs for StoreBlobs {
             let blob = store.blob(BlobId::from_bytes(id)).await;
             blob.map_err(backend_error)?.ok_or(BackendError::Missing)
         })
+    }
+}
+
+/// States that are too large to travel, in a store at one point in time.
+///
+/// A state is encrypted, and its key is in the token: the store learns nothing
+/// of it.
+pub struct StoreSpill<'a> {
+    store: &'a dyn Store,
+    now: UnixMillis,
+}
+
+impl<'a> StoreSpill<'a> {
+    /// Returns the states in `store`; what is put now expires counted from
+    /// `now`.
+    pub fn new(store: &'a dyn Store, now: UnixMillis) -> Self {
+        Self { store, now }
+    }
+}
+
+impl Spill for StoreSpill<'_> {
+    fn put(&self, id: BlobId, blob: Vec<u8>, expires_at: UnixMillis) -> BlobFuture<'_, ()> {
+        let ttl = expires_at - self.now;
+        Box::pin(async move {
+            let put = self.store.put_blob(id, blob.into(), ttl).await;
+            put.map_err(BlobError::new)
+        })
+    }
+
+    fn get(&self, id: BlobId, len: usize) -> BlobFuture<'_, Option<Vec<u8>>> {
+        Box::pin(async move {
+            let blob = self.store.blob(id).await.map_err(BlobError::new)?;
+            Ok(blob.filter(|blob| blob.len() == len).map(Vec::from))
+        })
+    }
+}
+
+impl std::fmt::Debug for StoreSpill<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StoreSpill").finish_non_exhaustive()
     }
 }
 

@@ -11,6 +11,8 @@ use sterna_flow::FlowId;
 use sterna_seal::EntropyError;
 use sterna_store::{Backoff, Claimant, Error, ErrorKind, Round, RoundClaim, RoundEntry, Store};
 
+use tokio::time::Instant;
+
 use crate::effects::random_bytes;
 
 /// Result of entering a round in the ledger.
@@ -83,31 +85,88 @@ impl RoundLease {
         digest: [u8; 32],
         lifetime: Duration,
     ) -> Result<EnteredRound, RoundError> {
-        let claimant = random_bytes().map_err(RoundError::NoEntropy)?;
-        let mut entry = RoundEntry::new(digest, Claimant::from_bytes(claimant), lifetime);
-        entry.length = LEASE;
-        let lease = Self {
-            store: Arc::clone(store),
-            round: Round::new(flow, number),
-            entry,
-        };
+        let lease = Self::new(store, flow, number, digest, lifetime)?;
         Ok(match lease.wait().await? {
             Some(response) => EnteredRound::Answered(response),
             None => EnteredRound::Leased(lease),
         })
     }
 
+    /// As [`enter`](Self::enter), and returns `None` if another instance still
+    /// answers the round after `patience`.
+    ///
+    /// # Errors
+    ///
+    /// As [`enter`](Self::enter).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`enter`](Self::enter).
+    pub async fn enter_within(
+        store: &Arc<dyn Store>,
+        flow: FlowId,
+        number: u32,
+        digest: [u8; 32],
+        lifetime: Duration,
+        patience: Duration,
+    ) -> Result<Option<EnteredRound>, RoundError> {
+        let lease = Self::new(store, flow, number, digest, lifetime)?;
+        let deadline = Instant::now() + patience;
+        let mut backoff = backoff();
+        loop {
+            if let Some(entered) = lease.look().await? {
+                return Ok(Some(match entered {
+                    Some(response) => EnteredRound::Answered(response),
+                    None => EnteredRound::Leased(lease),
+                }));
+            }
+            let pause = backoff.pause(u64::MAX);
+            // The claim itself is not cut short: one that was granted would be lost.
+            if Instant::now() + pause > deadline {
+                return Ok(None);
+            }
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    fn new(
+        store: &Arc<dyn Store>,
+        flow: FlowId,
+        number: u32,
+        digest: [u8; 32],
+        lifetime: Duration,
+    ) -> Result<Self, RoundError> {
+        let claimant = random_bytes().map_err(RoundError::NoEntropy)?;
+        let mut entry = RoundEntry::new(digest, Claimant::from_bytes(claimant), lifetime);
+        entry.length = LEASE;
+        Ok(Self {
+            store: Arc::clone(store),
+            round: Round::new(flow, number),
+            entry,
+        })
+    }
+
     /// Waits until the round is leased to this instance, or answered by another.
     async fn wait(&self) -> Result<Option<Bytes>, RoundError> {
-        let mut backoff = Backoff::new(Duration::from_millis(20), Duration::from_millis(500));
+        let mut backoff = backoff();
         loop {
-            let entered = self.store.enter_round(self.round, self.entry).await;
-            match entered.map_err(RoundError::Store)? {
-                RoundClaim::Yours => return Ok(None),
-                RoundClaim::Answered(response) => return Ok(Some(response)),
-                RoundClaim::Other => return Err(RoundError::OtherAnswers),
-                _ => tokio::time::sleep(backoff.pause(u64::MAX)).await,
+            match self.look().await? {
+                Some(entered) => return Ok(entered),
+                None => tokio::time::sleep(backoff.pause(u64::MAX)).await,
             }
+        }
+    }
+
+    /// Asks for the round once: `Some(None)` if it is leased to this instance,
+    /// `Some` with the response if it was answered, `None` while another
+    /// instance answers it.
+    async fn look(&self) -> Result<Option<Option<Bytes>>, RoundError> {
+        let entered = self.store.enter_round(self.round, self.entry).await;
+        match entered.map_err(RoundError::Store)? {
+            RoundClaim::Yours => Ok(Some(None)),
+            RoundClaim::Answered(response) => Ok(Some(Some(response))),
+            RoundClaim::Other => Err(RoundError::OtherAnswers),
+            _ => Ok(None),
         }
     }
 
@@ -172,6 +231,10 @@ impl fmt::Debug for RoundLease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RoundLease").finish_non_exhaustive()
     }
+}
+
+fn backoff() -> Backoff {
+    Backoff::new(Duration::from_millis(20), Duration::from_millis(500))
 }
 
 /// Time for which a round stays with an instance that died in it.

@@ -94,6 +94,15 @@ impl Binding {
         })
     }
 
+    /// Returns the digest of everything that is bound. Two requests with the
+    /// same one are the same request, for a ledger that must tell them apart.
+    pub fn digest(&self) -> [u8; 32] {
+        Digest::new("sterna binding v1")
+            .part(self.realm.digest())
+            .part(&self.bound)
+            .finish()
+    }
+
     pub(crate) fn realm(&self) -> &[u8; DIGEST_LEN] {
         self.realm.digest()
     }

@@ -38,6 +38,16 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-form",
         ],
     ),
+    (
+        "sterna-axum",
+        &[
+            "sterna-flow",
+            "sterna-form",
+            "sterna-runner",
+            "sterna-seal",
+            "sterna-store",
+        ],
+    ),
     ("sterna-jwks", &["sterna-http"]),
     ("sterna-oauth", &[]),
     ("sterna-client", &["sterna-protocol", "sterna-oauth"]),

@@ -4,27 +4,25 @@
 use std::sync::Arc;
 
 use sterna_http::{Check, Checking, Health};
-use sterna_seal::{BlobError, BlobFuture, BlobId, Spill, UnixMillis};
+use sterna_runner::effects::StoreSpill;
+use sterna_seal::{BlobFuture, BlobId, Spill, UnixMillis};
 use sterna_store::Error;
 
 use super::Tasks;
 use crate::failure::Failure;
 
-/// A state is encrypted, and its key is in the token: the store learns nothing
-/// of it.
 impl Spill for Tasks {
     fn put(&self, id: BlobId, blob: Vec<u8>, expires_at: UnixMillis) -> BlobFuture<'_, ()> {
-        let ttl = expires_at - self.now();
         Box::pin(async move {
-            let put = self.store.put_blob(id, blob.into(), ttl).await;
-            put.map_err(BlobError::new)
+            let spill = StoreSpill::new(&*self.store, self.now());
+            spill.put(id, blob, expires_at).await
         })
     }
 
     fn get(&self, id: BlobId, len: usize) -> BlobFuture<'_, Option<Vec<u8>>> {
         Box::pin(async move {
-            let blob = self.store.blob(id).await.map_err(BlobError::new)?;
-            Ok(blob.filter(|blob| blob.len() == len).map(Vec::from))
+            let spill = StoreSpill::new(&*self.store, self.now());
+            spill.get(id, len).await
         })
     }
 }
