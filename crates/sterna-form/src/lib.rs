@@ -19,10 +19,15 @@
 //! A form is flat: each of its fields is a text, a number, a truth value or a
 //! choice. A type that no form can show is a [`NotAForm`], which names the
 //! field and says what to do instead.
+//!
+//! [`TextCheck`] checks JSON text against the schema of a type without building a
+//! tree of it.
 
 mod form;
 mod shape;
 
 mod field;
+mod text_check;
 
 pub use form::{Form, NotAForm};
+pub use text_check::TextCheck;

@@ -27,7 +27,7 @@ use crate::core::Core;
 use crate::current::CurrentCore;
 use crate::cx::{Cx, PendingQuestions};
 use crate::failure::Failure;
-use crate::handler::HandlerKind;
+use crate::handler::{HandlerInput, HandlerKind};
 use crate::middleware::{self, RoundEnd, RoundGuard};
 use crate::reply::finish_tool;
 use crate::rounds::gate::Lacking;
@@ -211,7 +211,8 @@ impl TaskCatalog for ToolCatalog {
             })?;
         }
         let input = stored.arguments;
-        let driver = run.drive(|cx| handler(Cx::new(cx, request.clone()), &input));
+        let driver =
+            run.drive(|cx| handler(Cx::new(cx, request.clone()), HandlerInput::Tree(&input)));
         let protocol = ToolTask {
             core: Arc::clone(&self.core),
             tool: stored.tool,

@@ -11,6 +11,7 @@ use sterna_protocol::elicitation::{AnswerError, ElicitContent, FormSchema};
 use thiserror::Error;
 
 use crate::shape::{self, Fields};
+use crate::text_check::{Cursor, Formats, TextCheck};
 
 /// The form of a Rust type: a struct has one field per member, anything else
 /// that fits into one field is a form of one field.
@@ -18,6 +19,8 @@ use crate::shape::{self, Fields};
 pub struct Form {
     fields: Fields,
     digest: [u8; 16],
+    /// Of all fields, or of the only one.
+    answers: TextCheck,
 }
 
 impl Form {
@@ -34,10 +37,12 @@ impl Form {
             reason: problem.reason,
         })?;
         // Our types write one value in one way, so their text will do.
-        let text = serde_json::to_vec(&fields.schema("")).expect("a schema has string keys only");
+        let sent = fields.schema("");
+        let text = serde_json::to_vec(&sent).expect("a schema has string keys only");
         let mut short = [0; 16];
         short.copy_from_slice(&digest(&SHA256, &text).as_ref()[..16]);
         Ok(Self {
+            answers: check_of(&sent, &fields),
             fields,
             digest: short,
         })
@@ -113,6 +118,76 @@ impl Form {
             }
         }
     }
+}
+
+impl Form {
+    /// Reads the text of an answer to the question under `key`, if it accepts the
+    /// form and is valid beyond doubt.
+    ///
+    /// All other answers are for [`check`](Self::check) and
+    /// [`read`](Self::read), which decide: those that leave a field to its
+    /// default, decline, have members besides, or are not valid.
+    #[must_use]
+    pub fn read_accepted<T: DeserializeOwned>(&self, key: &str, answer: &str) -> Option<T> {
+        let mut cursor = Cursor::new(answer);
+        let mut is_accepted = false;
+        let mut content = None;
+        if !cursor.take(b'{') {
+            return None;
+        }
+        loop {
+            match cursor.name()? {
+                "action" if !is_accepted => {
+                    cursor.skip_space();
+                    is_accepted = cursor.take_word(r#""accept""#);
+                    if !is_accepted {
+                        return None;
+                    }
+                }
+                "content" if content.is_none() => content = Some(self.content(key, &mut cursor)?),
+                _ => return None,
+            }
+            if cursor.take(b'}') {
+                break;
+            }
+            if !cursor.take(b',') {
+                return None;
+            }
+        }
+        let content = content.filter(|_| is_accepted && cursor.is_at_end())?;
+        serde_json::from_str(content).ok()
+    }
+
+    /// Takes the content of an answer and returns the text that `T` is read from.
+    fn content<'a>(&self, key: &str, cursor: &mut Cursor<'a>) -> Option<&'a str> {
+        let is_single = self.needs_key();
+        if is_single && !(cursor.take(b'{') && cursor.name()? == key) {
+            return None;
+        }
+        cursor.skip_space();
+        let start = *cursor;
+        if !self.answers.takes(cursor) {
+            return None;
+        }
+        let value = cursor.since(&start);
+        (!is_single || cursor.take(b'}')).then_some(value)
+    }
+}
+
+/// The check of the text of answers to a form whose schema is `sent`.
+fn check_of(sent: &FormSchema, fields: &Fields) -> TextCheck {
+    let mut schema = serde_json::to_value(sent).expect("a schema has string keys only");
+    if let Fields::One { .. } = fields {
+        return TextCheck::with_formats(&schema["properties"][""], Formats::Checked);
+    }
+    // A field that has a default is filled in if it is missing, which is not done on text.
+    let all = schema["properties"].as_object().into_iter().flatten();
+    let given = all.filter(|(_, field)| field.get("default").is_some());
+    let given: Vec<_> = given.map(|(name, _)| name.clone().into()).collect();
+    let mut required = schema["required"].as_array().cloned().unwrap_or_default();
+    required.extend(given);
+    schema["required"] = required.into();
+    TextCheck::with_formats(&schema, Formats::Checked)
 }
 
 /// A Rust type that cannot be shown as a form.

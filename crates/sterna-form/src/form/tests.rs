@@ -2,7 +2,9 @@ use std::collections::BTreeSet;
 
 use expect_test::{Expect, expect};
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use sterna_protocol::elicitation::{ElicitAction, ElicitResult};
 
 use super::{Arc, Form};
 
@@ -15,14 +17,14 @@ fn check<T: JsonSchema>(expected: Expect) {
     expected.assert_eq(&shown.replace(module_path!(), "crate"));
 }
 
-#[derive(JsonSchema, Serialize, Deserialize)]
+#[derive(Debug, JsonSchema, Serialize, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 enum Colour {
     Red,
     DarkGreen,
 }
 
-#[derive(JsonSchema, Serialize, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, JsonSchema, Serialize, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 enum Channel {
     /// By mail
     Mail,
@@ -175,4 +177,124 @@ fn a_form_is_derived_once_for_each_type() {
     assert!(Arc::ptr_eq(&one, &same));
     let other = Form::known::<bool>().unwrap();
     assert_ne!(one.schema("key"), other.schema("key"));
+}
+
+#[derive(Debug, Deserialize, JsonSchema, PartialEq)]
+struct Booking {
+    /// How we call you
+    #[schemars(length(min = 1, max = 4))]
+    name: String,
+    #[schemars(range(min = 18, max = 99))]
+    age: u8,
+    #[schemars(email)]
+    mail: Option<String>,
+    #[serde(default)]
+    news: bool,
+    colour: Colour,
+    channels: Vec<Channel>,
+    score: Option<f64>,
+}
+
+/// The value that the careful way finds, in two steps.
+fn read_carefully<T: DeserializeOwned>(form: &Form, key: &str, answer: &str) -> Option<T> {
+    let result: ElicitResult = serde_json::from_str(answer).ok()?;
+    if result.action != ElicitAction::Accept {
+        return None;
+    }
+    let content = form.check(key, result.content.unwrap_or_default()).ok()?;
+    form.read(key, &content).ok()
+}
+
+const USUAL: [&str; 3] = [
+    r#"{"action":"accept","content":{"name":"Ada","age":36,"news":true,"colour":"red","channels":["Mail","Pigeon"],"score":0.5}}"#,
+    r#"{ "content": { "channels": [], "age": 18, "colour": "dark_green", "name": "\"ä\n😀", "news": false, "score": 3 }, "action": "accept" }"#,
+    r#"{"action":"accept","content":{"answer":"Phone"}}"#,
+];
+
+#[test]
+fn usual_answers_are_read_from_their_text() {
+    let booking = Form::of::<Booking>().unwrap();
+    for text in &USUAL[..2] {
+        let read: Option<Booking> = booking.read_accepted("booking", text);
+        assert!(read.is_some(), "{text}");
+    }
+    let channel = Form::of::<Channel>().unwrap();
+    let read = channel.read_accepted("answer", USUAL[2]);
+    assert_eq!(read, Some(Channel::Phone));
+}
+
+#[test]
+fn what_is_read_from_text_is_what_the_careful_way_finds() {
+    let booking = Form::of::<Booking>().unwrap();
+    let channel = Form::of::<Channel>().unwrap();
+    let mut seed = 0x5eed_u64;
+    let mut below = |limit: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        usize::try_from(seed % limit as u64).unwrap()
+    };
+    let mut read = 0;
+    for _ in 0..60_000 {
+        let bytes = USUAL[below(USUAL.len())].as_bytes();
+        let start = below(bytes.len());
+        let end = (start + below(9)).min(bytes.len());
+        let piece = PIECES[below(PIECES.len())].as_bytes();
+        let put = match below(3) {
+            0 => bytes[start..end].repeat(2),
+            _ => piece.to_vec(),
+        };
+        let mutated = [&bytes[..start], &put, &bytes[end..]].concat();
+        let text = String::from_utf8_lossy(&mutated);
+        if let Some(value) = booking.read_accepted::<Booking>("booking", &text) {
+            read += 1;
+            let carefully = read_carefully(&booking, "booking", &text);
+            assert_eq!(carefully, Some(value), "{text}");
+        }
+        if let Some(value) = channel.read_accepted::<Channel>("answer", &text) {
+            read += 1;
+            let carefully = read_carefully(&channel, "answer", &text);
+            assert_eq!(carefully, Some(value), "{text}");
+        }
+    }
+    assert!(read > 1000, "{read}");
+}
+
+const PIECES: [&str; 20] = [
+    "",
+    "{",
+    "}",
+    "]",
+    ",",
+    ":",
+    "\"",
+    "\\",
+    "\\u0061",
+    "0",
+    "1e1",
+    ".5",
+    "-0",
+    "null",
+    "true",
+    " ",
+    "\"Mail\"",
+    "\"age\":20,",
+    "\"x\":1,",
+    "é",
+];
+
+#[test]
+fn answers_that_need_more_than_reading_are_left_to_the_careful_way() {
+    let booking = Form::of::<Booking>().unwrap();
+    for text in [
+        r#"{"action":"decline"}"#,
+        r#"{"action":"accept"}"#,
+        // A default is to be filled in.
+        r#"{"action":"accept","content":{"name":"A","age":36,"colour":"red","channels":[]}}"#,
+        // A format is to be checked.
+        r#"{"action":"accept","content":{"name":"A","age":36,"news":true,"colour":"red","channels":[],"mail":"a@b.example"}}"#,
+        r#"{"action":"accept","content":{"name":"A","age":36,"news":true,"colour":"red","channels":[]},"_meta":{}}"#,
+    ] {
+        assert_eq!(booking.read_accepted::<Booking>("booking", text), None);
+    }
 }

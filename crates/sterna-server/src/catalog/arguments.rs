@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::call::text;
+use crate::handler::HandlerInput;
 
 /// The schema of `A` as the schema of an object of arguments.
 ///
@@ -41,8 +42,15 @@ fn root<T: JsonSchema>() -> Value {
 }
 
 /// Reads the arguments of one call. `()` takes none.
-pub(super) fn read<A: DeserializeOwned>(arguments: &Value) -> serde_json::Result<A> {
-    or_nothing(arguments, A::deserialize(arguments))
+pub(super) fn read<A: DeserializeOwned>(input: HandlerInput<'_>) -> serde_json::Result<A> {
+    // The errors of text name lines and columns, which mean nothing to a model.
+    if let HandlerInput::Text(text) = input
+        && let Ok(arguments) = serde_json::from_str(text)
+    {
+        return Ok(arguments);
+    }
+    let tree = input.tree();
+    or_nothing(&tree, A::deserialize(&*tree))
 }
 
 /// Reads the arguments of one call that came as text. `()` takes none.
@@ -101,8 +109,8 @@ mod tests {
         check::<()>(expect![[
             r#"{"type":"object","additionalProperties":false}"#
         ]]);
-        assert!(read::<()>(&json!({})).is_ok());
-        assert!(read::<()>(&json!({"a": 1})).is_err());
+        assert!(read::<()>(HandlerInput::Tree(&json!({}))).is_ok());
+        assert!(read::<()>(HandlerInput::Tree(&json!({"a": 1}))).is_err());
     }
 
     #[test]

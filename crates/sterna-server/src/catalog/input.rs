@@ -4,6 +4,7 @@ use std::fmt;
 
 use jsonschema::Validator;
 use serde_json::Value;
+use sterna_form::TextCheck;
 
 use super::explain::{Explainer, Values};
 
@@ -13,6 +14,8 @@ use super::explain::{Explainer, Values};
 /// built (BASE-B16, BASE-B18).
 pub(crate) struct InputCheck {
     validator: Validator,
+    /// Finds most valid values valid, on their text.
+    text: TextCheck,
     /// As it was declared, to say what would have been right.
     schema: Value,
     /// `true` if the schema has branches: an error then lists those of all
@@ -36,9 +39,16 @@ impl InputCheck {
         let compiled = jsonschema::options().build(schema);
         Ok(Self {
             validator: compiled.map_err(|error| error.to_string())?,
+            text: TextCheck::new(schema),
             has_branches: has_branches(schema),
             schema: schema.clone(),
         })
+    }
+
+    /// Returns `true` if `text` fits the schema beyond doubt and has no member
+    /// twice. Of all others [`check_arguments`](Self::check_arguments) decides.
+    pub(crate) fn accepts(&self, text: &str) -> bool {
+        self.text.accepts(text)
     }
 
     /// Checks the arguments of a call of `tool`.

@@ -16,7 +16,9 @@ use super::complete::{Completers, CompletionRequest};
 use crate::call::{Answers, Call};
 use crate::cx::Cx;
 use crate::failure::Failure;
-use crate::handler::{Boxed, Handler, HandlerKind, IntoPromptResult, Params, RequestError, boxed};
+use crate::handler::{
+    Boxed, Handler, HandlerInput, HandlerKind, IntoPromptResult, Params, RequestError, boxed,
+};
 
 /// A prompt and the handler that writes it.
 pub struct Prompt {
@@ -43,8 +45,8 @@ impl Prompt {
         P: Params<Args: JsonSchema + DeserializeOwned>,
         R: IntoPromptResult,
     {
-        let start = move |cx: Cx<'static>, input: &Value| -> Boxed<GetPromptResult> {
-            let arguments = match arguments::read_text::<P::Args>(input) {
+        let start = move |cx: Cx<'static>, input: HandlerInput<'_>| -> Boxed<GetPromptResult> {
+            let arguments = match arguments::read_text::<P::Args>(&input.tree()) {
                 Ok(arguments) => arguments,
                 Err(error) => {
                     let error = RequestError::invalid_params(format!(

@@ -2,7 +2,6 @@ use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::Value;
 use sterna_protocol::content::Annotations;
 use sterna_protocol::implementation::Icon;
 use sterna_protocol::json::JsonObject;
@@ -15,7 +14,7 @@ use crate::call::{Answers, Call};
 use crate::cx::Cx;
 use crate::failure::Failure;
 use crate::handler::{
-    Boxed, Handler, HandlerKind, IntoResourceResult, Params, RequestError, boxed,
+    Boxed, Handler, HandlerInput, HandlerKind, IntoResourceResult, Params, RequestError, boxed,
 };
 
 /// The address of the resource that is being read.
@@ -77,16 +76,17 @@ impl Resource {
     {
         let way = move |mime_type: Option<String>| {
             let mime_type: Option<Arc<str>> = mime_type.map(Into::into);
-            let start = move |cx: Cx<'static>, input: &Value| -> Boxed<ReadResourceResult> {
-                let uri = Uri(input.as_str().unwrap_or_default().to_owned());
-                let params = P::gather(FromUri::from_uri(&uri), cx.request());
-                let running = handler.call(cx, params);
-                let mime_type = mime_type.clone();
-                boxed(running, move |read| {
-                    read.into_resource_result(uri.as_str(), mime_type.as_deref())
-                        .map_err(Failure::Handler)
-                })
-            };
+            let start =
+                move |cx: Cx<'static>, input: HandlerInput<'_>| -> Boxed<ReadResourceResult> {
+                    let uri = Uri(input.tree().as_str().unwrap_or_default().to_owned());
+                    let params = P::gather(FromUri::from_uri(&uri), cx.request());
+                    let running = handler.call(cx, params);
+                    let mime_type = mime_type.clone();
+                    boxed(running, move |read| {
+                        read.into_resource_result(uri.as_str(), mime_type.as_deref())
+                            .map_err(Failure::Handler)
+                    })
+                };
             HandlerKind::Flow(Box::new(start))
         };
         Self {

@@ -20,7 +20,7 @@ use crate::call::{Answers, Call};
 use crate::cx::Cx;
 use crate::failure::Failure;
 use crate::handler::{
-    Boxed, Handler, HandlerKind, IntoResourceResult, Params, RequestError, boxed,
+    Boxed, Handler, HandlerInput, HandlerKind, IntoResourceResult, Params, RequestError, boxed,
 };
 
 /// Resources whose addresses follow a pattern, and the handler that reads them.
@@ -52,21 +52,23 @@ impl ResourceTemplate {
     {
         let way = move |mime_type: Option<String>| {
             let mime_type: Option<Arc<str>> = mime_type.map(Into::into);
-            let start = move |cx: Cx<'static>, input: &Value| -> Boxed<ReadResourceResult> {
-                let uri = input[URI].as_str().unwrap_or_default().to_owned();
-                let Ok(variables) = arguments::read_text::<P::Args>(&input[VARIABLES]) else {
-                    // A value that does not fit names no resource.
-                    let error = RequestError::not_found(&uri);
-                    return Box::pin(std::future::ready(Err(Failure::Handler(error))));
+            let start =
+                move |cx: Cx<'static>, input: HandlerInput<'_>| -> Boxed<ReadResourceResult> {
+                    let input = input.tree();
+                    let uri = input[URI].as_str().unwrap_or_default().to_owned();
+                    let Ok(variables) = arguments::read_text::<P::Args>(&input[VARIABLES]) else {
+                        // A value that does not fit names no resource.
+                        let error = RequestError::not_found(&uri);
+                        return Box::pin(std::future::ready(Err(Failure::Handler(error))));
+                    };
+                    let params = P::gather(variables, cx.request());
+                    let running = handler.call(cx, params);
+                    let mime_type = mime_type.clone();
+                    boxed(running, move |read| {
+                        read.into_resource_result(&uri, mime_type.as_deref())
+                            .map_err(Failure::Handler)
+                    })
                 };
-                let params = P::gather(variables, cx.request());
-                let running = handler.call(cx, params);
-                let mime_type = mime_type.clone();
-                boxed(running, move |read| {
-                    read.into_resource_result(&uri, mime_type.as_deref())
-                        .map_err(Failure::Handler)
-                })
-            };
             HandlerKind::Flow(Box::new(start))
         };
         // Anything but an object, such as a map of any names, takes what there is.

@@ -19,7 +19,9 @@ use super::input::InputCheck;
 use crate::call::{Answers, Call};
 use crate::cx::Cx;
 use crate::failure::Failure;
-use crate::handler::{Handler, HandlerKind, IntoToolResult, Params, boxed, schema_of_output};
+use crate::handler::{
+    Boxed, Handler, HandlerInput, HandlerKind, IntoToolResult, Params, boxed, schema_of_output,
+};
 use crate::task_mode::TaskMode;
 
 /// A tool and the handler that does its work.
@@ -69,22 +71,21 @@ impl Tool {
         P: Params<Args: JsonSchema + DeserializeOwned>,
         R: IntoToolResult,
     {
-        let start =
-            move |cx: Cx<'static>, input: &Value| -> crate::handler::Boxed<CallToolResult> {
-                let arguments = match arguments::read::<P::Args>(input) {
-                    Ok(arguments) => arguments,
-                    Err(error) => {
-                        let text = format!("The arguments are not valid: {}", mismatch(&error));
-                        return Box::pin(std::future::ready(Err(Failure::Tool(text))));
-                    }
-                };
-                let params = P::gather(arguments, cx.request());
-                let running = handler.call(cx, params);
-                boxed(running, |output| {
-                    let result = output.into_tool_result();
-                    result.map_err(|error| Failure::Tool(error.to_string()))
-                })
+        let start = move |cx: Cx<'static>, input: HandlerInput<'_>| -> Boxed<CallToolResult> {
+            let arguments = match arguments::read::<P::Args>(input) {
+                Ok(arguments) => arguments,
+                Err(error) => {
+                    let text = format!("The arguments are not valid: {}", mismatch(&error));
+                    return Box::pin(std::future::ready(Err(Failure::Tool(text))));
+                }
             };
+            let params = P::gather(arguments, cx.request());
+            let running = handler.call(cx, params);
+            boxed(running, |output| {
+                let result = output.into_tool_result();
+                result.map_err(|error| Failure::Tool(error.to_string()))
+            })
+        };
         let input = arguments::schema_of::<P::Args>();
         Self {
             output: R::output_schema(),
@@ -108,7 +109,7 @@ impl Tool {
         F: Future<Output = Result<Outcome<CallToolResult>, E>> + Send + 'static,
         E: fmt::Display,
     {
-        let start = move |call, answers| -> crate::handler::Boxed<Outcome<CallToolResult>> {
+        let start = move |call, answers| -> Boxed<Outcome<CallToolResult>> {
             let running = handler(call, answers);
             Box::pin(async move {
                 let outcome = running.await;

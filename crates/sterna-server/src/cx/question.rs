@@ -37,12 +37,14 @@ pub(super) enum Subject<T> {
         key: String,
         message: String,
         read: ReadForm<T>,
+        read_accepted: ReadAccepted<T>,
     },
     /// Anything else; the type of its answer says all.
     Whole(Box<InputRequest>, ReadAnswer<T>),
 }
 
 type ReadForm<T> = fn(&Form, &str, &ElicitContent) -> serde_json::Result<T>;
+type ReadAccepted<T> = fn(&Form, &str, &str) -> Option<T>;
 type ReadAnswer<T> = fn(&[u8]) -> Read<T>;
 
 /// An answer, a refusal, or nothing that answers the question.
@@ -57,6 +59,7 @@ impl<T: DeserializeOwned> Subject<T> {
             form,
             message,
             read: Form::read,
+            read_accepted: Form::read_accepted,
         }
     }
 }
@@ -174,9 +177,17 @@ impl<T> sterna_flow::Question for Question<T> {
         match &self.subject {
             Subject::Whole(_, read) => read(answer),
             Subject::Form {
-                form, key, read, ..
+                form,
+                key,
+                read,
+                read_accepted,
+                ..
             } => {
-                let result: ElicitResult = decode(answer)?;
+                let text = text_of(answer)?;
+                if let Some(value) = read_accepted(form, key, text) {
+                    return Ok(Ok(value));
+                }
+                let result: ElicitResult = decode_text(text)?;
                 if let Err(refused) = action(&result)? {
                     return Ok(Err(refused));
                 }
@@ -198,10 +209,21 @@ fn action(result: &ElicitResult) -> Read<()> {
 }
 
 fn decode<T: DeserializeOwned>(answer: &[u8]) -> Result<T, Rejected> {
-    let other = || Rejected::new("it is not of the kind that was asked for");
-    // Whether it is text is found out once, and not for each string in it.
-    let text = std::str::from_utf8(answer).map_err(|_| other())?;
-    serde_json::from_str(text).map_err(|_| other())
+    decode_text(text_of(answer)?)
+}
+
+/// Returns the text of an answer. Whether it is text is found out once, and not
+/// for each string in it.
+fn text_of(answer: &[u8]) -> Result<&str, Rejected> {
+    std::str::from_utf8(answer).map_err(|_| of_another_kind())
+}
+
+fn decode_text<T: DeserializeOwned>(text: &str) -> Result<T, Rejected> {
+    serde_json::from_str(text).map_err(|_| of_another_kind())
+}
+
+fn of_another_kind() -> Rejected {
+    Rejected::new("it is not of the kind that was asked for")
 }
 
 fn explain(request: &mut InputRequest, reason: &str) {

@@ -6,6 +6,7 @@ mod resource_result;
 mod tool_error;
 mod tool_result;
 
+use std::borrow::Cow;
 use std::pin::Pin;
 
 use serde_json::Value;
@@ -42,6 +43,25 @@ where
     Box::pin(async move { finish(running.await) })
 }
 
+/// Input of a handler: the arguments of the call, checked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum HandlerInput<'a> {
+    /// JSON text that fits its schema and has no member twice.
+    Text(&'a str),
+    Tree(&'a Value),
+}
+
+impl<'a> HandlerInput<'a> {
+    /// The arguments as a tree.
+    pub(crate) fn tree(self) -> Cow<'a, Value> {
+        match self {
+            // A text that was accepted is JSON.
+            Self::Text(text) => Cow::Owned(serde_json::from_str(text).unwrap_or_default()),
+            Self::Tree(tree) => Cow::Borrowed(tree),
+        }
+    }
+}
+
 /// Kind of handler that serves an entry of the catalog.
 pub(crate) enum HandlerKind<T> {
     /// By straight-line code that is replayed.
@@ -50,7 +70,7 @@ pub(crate) enum HandlerKind<T> {
     LowLevel(Box<LowLevel<T>>),
 }
 
-pub(crate) type FlowHandler<T> = dyn Fn(Cx<'static>, &Value) -> Boxed<T> + Send + Sync;
+pub(crate) type FlowHandler<T> = dyn Fn(Cx<'static>, HandlerInput<'_>) -> Boxed<T> + Send + Sync;
 pub(crate) type LowLevel<T> = dyn Fn(Call, Answers) -> Boxed<Outcome<T>> + Send + Sync;
 
 impl<T> std::fmt::Debug for HandlerKind<T> {

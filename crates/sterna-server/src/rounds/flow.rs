@@ -196,7 +196,7 @@ fn drive_as<T: Send + 'static>(
         run = run.listener(Arc::clone(reporter) as _);
     }
     let request = round.request.clone();
-    run.drive(|cx| handler(Cx::new(cx, request), &round.input))
+    run.drive(|cx| handler(Cx::new(cx, request), round.input()))
 }
 
 /// Makes the flow a task that goes on from its journal (TASK-S6).
@@ -211,7 +211,7 @@ async fn become_task<T>(
         caller: round.request.caller(),
         meta: round.request.meta().clone(),
         tool: &round.target.name,
-        arguments: (*round.input).clone(),
+        arguments: round.input().tree().into_owned(),
         tool_ttl: round.core.task_ttl(&round.target.name),
         ttl: options.ttl,
         begun: Some((flow_round.flow(), journal)),

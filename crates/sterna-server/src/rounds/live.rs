@@ -182,11 +182,11 @@ pub(super) async fn low_level<T: Send + 'static, P: ClientPrompter>(
     let mut answers = JsonObject::new();
     let mut state: Option<Arc<str>> = None;
     let mut delivery = SessionDelivery::new(&round, prompter);
+    let input = round.shared_input();
     for turn in 0..MOST_TURNS {
-        let input = Arc::clone(&round.input);
         let call = Call::new(
             round.request.clone(),
-            input,
+            Arc::clone(&input),
             round.target.written(),
             state,
             turn,

@@ -27,7 +27,7 @@ pub(super) async fn play<T: Send + 'static>(
     let (answers, state) = read(&round, &flow_round, &responses)?;
     let call = Call::new(
         round.request.clone(),
-        Arc::clone(&round.input),
+        round.shared_input(),
         round.target.written(),
         state,
         flow_round.number(),

@@ -30,7 +30,7 @@ pub(crate) use wanted::Wanted;
 use crate::call::{Request, Written};
 use crate::core::Core;
 use crate::failure::Failure;
-use crate::handler::HandlerKind;
+use crate::handler::{HandlerInput, HandlerKind};
 use crate::middleware::{RoundEnd, RoundGuard, RoundOutput};
 use crate::tasks::CreatedTask;
 
@@ -41,8 +41,8 @@ pub(crate) struct Round {
     pub(crate) core: Arc<Core>,
     pub(crate) request: Request,
     pub(crate) target: Target,
-    /// Input of the handler.
-    pub(crate) input: Arc<Value>,
+    /// Input of the handler; `None` if it is the text of the target's arguments.
+    pub(crate) tree: Option<Arc<Value>>,
     pub(crate) responses: Option<InputResponses>,
     pub(crate) state: Option<RequestState>,
     /// Trace that the client names for this request.
@@ -84,6 +84,22 @@ impl Round {
     fn watch(&self) -> RoundGuard {
         let (method, name) = self.target.parts();
         RoundGuard::begin(&self.core.middleware, &self.request, method, name)
+    }
+
+    /// Input of the handler.
+    fn input(&self) -> HandlerInput<'_> {
+        match &self.tree {
+            Some(tree) => HandlerInput::Tree(tree),
+            None => HandlerInput::Text(self.target.arguments.as_deref().unwrap_or_default()),
+        }
+    }
+
+    /// Input of the handler as a tree that can be shared.
+    fn shared_input(&self) -> Arc<Value> {
+        match &self.tree {
+            Some(tree) => Arc::clone(tree),
+            None => Arc::new(self.input().tree().into_owned()),
+        }
     }
 
     /// Serves the round.

@@ -78,7 +78,7 @@ pub(super) async fn run<T: CallResult + Serialize + Send + 'static>(
         core: Arc::clone(&core),
         request,
         target: wanted.target,
-        input: Arc::new(wanted.input),
+        tree: wanted.tree.map(Arc::new),
         responses: None,
         state: None,
         traceparent,

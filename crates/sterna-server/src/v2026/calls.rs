@@ -36,7 +36,7 @@ pub(super) fn tool(
     entry: Option<Arc<ToolEntry>>,
 ) -> Reply {
     let admission = &inbound.admission;
-    let wanted = match Wanted::tool(
+    let mut wanted = match Wanted::tool(
         &core,
         admission,
         entry.as_deref(),
@@ -68,11 +68,12 @@ pub(super) fn tool(
         let mut operation =
             RequestSpan::begin(&core, &inbound.admission, "tools/call", tool, &id, version);
         return Reply::pending(async move {
+            let arguments = wanted.take_tree();
             let opening = Opening {
                 caller: inbound.admission.caller(),
                 meta: params.meta,
                 tool: &wanted.target.name,
-                arguments: wanted.input,
+                arguments,
                 tool_ttl: plan.ttl,
                 ttl: options.ttl,
                 begun: None,
@@ -198,7 +199,7 @@ fn run<T: CallResult + Serialize + Send + 'static>(
         core: Arc::clone(&core),
         request,
         target: wanted.target,
-        input: Arc::new(wanted.input),
+        tree: wanted.tree.map(Arc::new),
         responses: sent.responses,
         state: sent.state,
         traceparent,

@@ -7,6 +7,8 @@
 use std::sync::Arc;
 
 use allocation_counter::measure;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -31,8 +33,24 @@ async fn echo(_: Cx<'_>, (): ()) -> &'static str {
     "hello"
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct Paths {
+    first: String,
+    others: Vec<String>,
+}
+
+async fn count(_: Cx<'_>, paths: Paths) -> &'static str {
+    assert!(paths.first.contains('/'));
+    match paths.others.len() {
+        2 => "two",
+        _ => "others",
+    }
+}
+
 fn server() -> Server {
-    Server::new("echo", "1.0.0").tool("echo", "Says hello", echo)
+    Server::new("echo", "1.0.0")
+        .tool("echo", "Says hello", echo)
+        .tool("count", "Counts paths", count)
 }
 
 /// A request about `name`, which stands in the member `member`.
@@ -51,6 +69,13 @@ fn request(method: &str, member: &str, name: &str) -> String {
 /// `_meta` and in the capabilities.
 fn escaped(body: &str) -> String {
     body.replace('/', r"\/")
+}
+
+/// A call whose arguments are `arguments`.
+fn call_with(arguments: &str) -> String {
+    let body = request("tools/call", "name", "count");
+    let body = body.strip_suffix("}}").unwrap();
+    format!(r#"{body},"arguments":{arguments}}}}}"#)
 }
 
 /// Allocations that the escapes of `body` cost one decoding.
@@ -116,6 +141,25 @@ fn a_call_is_parsed_once() {
     let plain = over_http(&client, "tools/call", "echo", &body);
     let more = over_http(&client, "tools/call", "echo", &escaped(&body)) - plain;
     assert_eq!(more, once(&body));
+}
+
+/// Their schema is checked on their text, and their type is read from it: no tree
+/// of them is built.
+#[test]
+fn arguments_are_decoded_once() {
+    let client = Client::of(server());
+    let arguments = r#"{"first":"a/b","others":["c/d","e/f/g"]}"#;
+    let plain = over_http(&client, "tools/call", "count", &call_with(arguments));
+    let spelled = escaped(arguments);
+    let more = over_http(&client, "tools/call", "count", &call_with(&spelled)) - plain;
+    let once = cost_of(arguments, |arguments| {
+        assert!(serde_json::from_str::<Paths>(arguments).is_ok());
+    });
+    assert_eq!(more, once);
+    // As few more as there are strings: nothing is left of a second reading.
+    let longer = r#"{"first":"a/b","others":["c/d","e/f/g","h/i","j/k"]}"#;
+    let longer = over_http(&client, "tools/call", "count", &call_with(longer));
+    assert_eq!(longer - plain, 2);
 }
 
 /// Allocations of `line`, which is sent over stdio behind `first`: what many

@@ -62,7 +62,7 @@ pub(in crate::sessions) async fn begin(
     task: TaskMetadata,
     sent: Option<RequestMeta>,
 ) -> Result<CreateTaskResult, Failure> {
-    let wanted = wanted.map_err(|failure| match failure {
+    let mut wanted = wanted.map_err(|failure| match failure {
         // A client that asked for a task does not expect the result of a tool.
         Failure::Tool(text) => Failure::Handler(RequestError::invalid_params(text)),
         failure => failure,
@@ -72,11 +72,12 @@ pub(in crate::sessions) async fn begin(
         .tasks
         .as_ref()
         .ok_or_else(|| Failure::UnknownMethod("tools/call".to_owned()))?;
+    let arguments = wanted.take_tree();
     let opening = Opening {
         caller: post.admission.caller(),
         meta: post.session.meta(sent),
         tool: &wanted.target.name,
-        arguments: wanted.input,
+        arguments,
         tool_ttl: post.core.task_ttl(&wanted.target.name),
         ttl: task.ttl.map(Duration::from_millis),
         begun: None,

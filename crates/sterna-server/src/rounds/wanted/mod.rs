@@ -14,15 +14,24 @@ use super::{Target, strict};
 use crate::catalog::ToolEntry;
 use crate::core::Core;
 use crate::failure::{Failure, Kind};
-use crate::handler::HandlerKind;
+use crate::handler::{HandlerInput, HandlerKind};
 use crate::wording;
 
 /// An offer that a request names, with its arguments checked.
 pub(crate) struct Wanted<T> {
     pub(crate) target: Target,
-    /// Input of the handler.
-    pub(crate) input: Value,
+    /// Input of the handler; `None` if it is the text of the arguments.
+    pub(crate) tree: Option<Value>,
     pub(crate) way: Arc<HandlerKind<T>>,
+}
+
+impl<T> Wanted<T> {
+    /// Takes the input of the handler as a tree, for a task.
+    pub(crate) fn take_tree(&mut self) -> Value {
+        let text = self.target.arguments.as_deref().unwrap_or(NO_MEMBERS);
+        let tree = self.tree.take();
+        tree.unwrap_or_else(|| HandlerInput::Text(text).tree().into_owned())
+    }
 }
 
 impl Wanted<CallToolResult> {
@@ -39,18 +48,19 @@ impl Wanted<CallToolResult> {
             let usable = usable.filter(|name| admission.may("tools/call", Some(name)).is_ok());
             return Err(Failure::unknown(Kind::Tool, name, usable));
         };
-        let input = match &arguments {
-            Some(arguments) => strict::value(arguments.as_str()),
-            None => Ok(Value::Object(Map::new())),
+        let arguments = arguments.map_or_else(|| NO_MEMBERS.to_owned(), RawObject::into_string);
+        let tree = match &*arguments {
+            // A tree of nothing costs nothing, and some types without members are read from it
+            // alone.
+            NO_MEMBERS => Some(checked(entry, &name, Value::Object(Map::new()))?),
+            text if entry.input.accepts(text) => None,
+            text => {
+                let tree = strict::value(text).map_err(|error| {
+                    Failure::params(format!("`arguments`: {}", mismatch(&error)))
+                })?;
+                Some(checked(entry, &name, tree)?)
+            }
         };
-        let input =
-            input.map_err(|error| Failure::params(format!("`arguments`: {}", mismatch(&error))))?;
-        // TOOL-S13, TOOL-S18: the model is told, because it can mend its arguments.
-        if let Err(problem) = entry.input.check_arguments(&name, &input) {
-            let text = format!("The arguments are not valid: {problem}");
-            return Err(Failure::Tool(text));
-        }
-        let arguments = arguments.map_or_else(|| "{}".to_owned(), RawObject::into_string);
         Ok(Self {
             target: Target {
                 method: "tools/call",
@@ -59,7 +69,7 @@ impl Wanted<CallToolResult> {
                 arguments: Some(arguments),
                 lifetimes: entry.lifetimes.unwrap_or(core.lifetimes),
             },
-            input,
+            tree,
             way: Arc::clone(&entry.way),
         })
     }
@@ -96,10 +106,12 @@ impl Wanted<GetPromptResult> {
                 arguments: Some(text),
                 lifetimes: entry.lifetimes.unwrap_or(core.lifetimes),
             },
-            input: arguments
-                .into_iter()
-                .map(|(name, value)| (name, Value::from(value)))
-                .collect(),
+            tree: Some(
+                arguments
+                    .into_iter()
+                    .map(|(name, value)| (name, Value::from(value)))
+                    .collect(),
+            ),
             way: Arc::clone(&entry.way),
         })
     }
@@ -137,8 +149,26 @@ impl Wanted<ReadResourceResult> {
                 arguments: None,
                 lifetimes: lifetimes.unwrap_or(core.lifetimes),
             },
-            input,
+            tree: Some(input),
             way,
         })
     }
 }
+
+/// Checks the arguments of a call of the tool `name` against their schema.
+fn checked(entry: &ToolEntry, name: &str, arguments: Value) -> Result<Value, Failure> {
+    // TOOL-S13, TOOL-S18: the model is told, because it can mend its arguments.
+    match entry.input.check_arguments(name, &arguments) {
+        Ok(()) => Ok(arguments),
+        Err(problem) => {
+            let text = format!("The arguments are not valid: {problem}");
+            Err(Failure::Tool(text))
+        }
+    }
+}
+
+/// The text of an object without members.
+const NO_MEMBERS: &str = "{}";
+
+#[cfg(test)]
+mod tests;
