@@ -144,7 +144,7 @@ impl fmt::Debug for Core {
 pub(crate) struct MistakesShown(AtomicU8);
 
 impl MistakesShown {
-    /// CachedReplies to no client until one is on this machine.
+    /// Shown to no client until one is on this machine.
     pub(crate) fn to_none() -> Self {
         Self(AtomicU8::new(0))
     }

@@ -20,7 +20,7 @@ pub(super) struct Explainer<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Values {
     Hidden,
-    CachedReplies,
+    Shown,
 }
 
 impl<'a> Explainer<'a> {

@@ -59,7 +59,7 @@ impl InputCheck {
     /// a model can act on. Values are cut, and those of places that the schema
     /// marks as secret are left out.
     pub(crate) fn check_arguments(&self, tool: &str, arguments: &Value) -> Result<(), String> {
-        let explainer = Explainer::new(&self.schema, Values::CachedReplies).of_tool(tool);
+        let explainer = Explainer::new(&self.schema, Values::Shown).of_tool(tool);
         self.check(arguments, explainer)
     }
 
