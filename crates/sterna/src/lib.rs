@@ -57,6 +57,8 @@ pub use sterna_client as client;
 #[cfg(feature = "server")]
 pub use sterna_flow as flow;
 #[cfg(feature = "server")]
+pub use sterna_macros::{prompt, resource, tool};
+#[cfg(feature = "server")]
 pub use sterna_seal as seal;
 #[cfg(feature = "server")]
 pub use sterna_server as server;
@@ -68,6 +70,15 @@ pub use sterna_store_postgres as store_postgres;
 pub use sterna_store_sqlite as store_sqlite;
 #[cfg(feature = "testkit")]
 pub use sterna_testkit as testkit;
+
+/// Crates that the code of [`tool`](macro@tool), [`prompt`](macro@prompt) and
+/// [`resource`](macro@resource) names.
+#[cfg(feature = "server")]
+#[doc(hidden)]
+pub mod __macros {
+    pub use schemars;
+    pub use serde;
+}
 
 /// The guide's server compiles as it is printed.
 #[cfg(doctest)]
@@ -83,6 +94,11 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/tasks.md")]
 struct Tasks;
+
+/// The guide to tools, prompts and resources too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tools.md")]
+struct Tools;
 
 /// So does what the guide for those who come from elsewhere shows.
 #[cfg(doctest)]

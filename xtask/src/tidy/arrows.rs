@@ -14,6 +14,7 @@ use super::Complaint;
 const ARROWS: &[(&str, &[&str])] = &[
     ("sterna-types", &[]),
     ("sterna-protocol", &[]),
+    ("sterna-macros", &[]),
     ("sterna-seal", &["sterna-types"]),
     ("sterna-flow", &["sterna-types"]),
     ("sterna-store", &["sterna-types"]),
@@ -97,6 +98,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-store-postgres",
             "sterna-server",
             "sterna-client",
+            "sterna-macros",
             "sterna-testkit",
         ],
     ),

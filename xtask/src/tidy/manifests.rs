@@ -52,10 +52,13 @@ fn versions_of_its_own(text: &str) -> impl Iterator<Item = &str> {
             inside = line.contains("dependencies");
             return false;
         }
-        // A crate that enables features of its own for its tests: with a version,
-        // it could not be packaged before it is published.
-        let is_itself = line.contains("{ path = \".\"");
-        inside && line.contains('=') && !line.contains("workspace = true") && !is_itself
+        // The crate itself, with features for its tests, or the facade, for the
+        // examples of the macros: with a version, neither could be packaged
+        // before it is published.
+        let is_unversioned = [".", "../sterna"]
+            .iter()
+            .any(|path| line.contains(&format!("{{ path = \"{path}\"")));
+        inside && line.contains('=') && !line.contains("workspace = true") && !is_unversioned
     })
 }
 
