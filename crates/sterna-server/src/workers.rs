@@ -263,7 +263,7 @@ impl TaskProtocol for ToolTask {
         Ok(match admitted.map_err(|failure| failed(&failure))? {
             Admit::FallBack(answer) => Admit::FallBack(answer),
             Admit::Lacking => Admit::Lacking,
-            Admit::Send(envelope) => Admit::Send(json(&envelope.request)),
+            Admit::Send(asked) => Admit::Send(json(&asked.into_request())),
         })
     }
 

@@ -19,6 +19,8 @@ use crate::text_check::{Cursor, Formats, TextCheck};
 pub struct Form {
     fields: Fields,
     digest: [u8; 16],
+    /// The schema as JSON, if it is the same for all questions.
+    text: Option<String>,
     /// Of all fields, or of the only one.
     answers: TextCheck,
 }
@@ -38,11 +40,12 @@ impl Form {
         })?;
         // Our types write one value in one way, so their text will do.
         let sent = fields.schema("");
-        let text = serde_json::to_vec(&sent).expect("a schema has string keys only");
+        let text = serde_json::to_string(&sent).expect("a schema has string keys only");
         let mut short = [0; 16];
-        short.copy_from_slice(&digest(&SHA256, &text).as_ref()[..16]);
+        short.copy_from_slice(&digest(&SHA256, text.as_bytes()).as_ref()[..16]);
         Ok(Self {
             answers: check_of(&sent, &fields),
+            text: matches!(fields, Fields::Many(_)).then_some(text),
             fields,
             digest: short,
         })
@@ -70,6 +73,12 @@ impl Form {
     #[must_use]
     pub fn schema(&self, key: &str) -> FormSchema {
         self.fields.schema(key)
+    }
+
+    /// The schema as JSON; `None` if it depends on the key of the question.
+    #[must_use]
+    pub fn schema_text(&self) -> Option<&str> {
+        self.text.as_deref()
     }
 
     /// Digest of the schema, which tells the form from all others.

@@ -8,6 +8,7 @@
 
 mod number;
 mod object;
+mod plain;
 mod string;
 
 #[cfg(test)]
@@ -18,6 +19,15 @@ use object::Member;
 /// Appends the canonical form of the JSON in `text` to `out`.
 pub(crate) fn canonical(text: &str, mut out: Vec<u8>) -> Result<Vec<u8>, CanonicalError> {
     out.reserve(text.len());
+    if plain::is_canonical(text) {
+        out.extend_from_slice(text.as_bytes());
+        return Ok(out);
+    }
+    rewrite(text, out)
+}
+
+/// Writes the canonical form of any text.
+fn rewrite(text: &str, out: Vec<u8>) -> Result<Vec<u8>, CanonicalError> {
     let mut writer = Writer {
         text,
         at: 0,

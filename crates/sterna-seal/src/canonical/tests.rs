@@ -204,4 +204,27 @@ proptest! {
             Err(_) => {}
         }
     }
+
+    #[test]
+    fn a_text_that_is_copied_is_what_the_writer_writes(
+        text in r#"\{("[ab\u{e9}]{0,2}":(-?[0-9.e]{1,3}|"[a\\n "]{0,3}"|true|null|\{\}),?){0,3}\}"#,
+    ) {
+        if super::plain::is_canonical(&text) {
+            prop_assert_eq!(super::rewrite(&text, Vec::new()).unwrap(), text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn flat_objects_are_copied(
+        members in prop::collection::btree_map("[a-z]{1,3}", "[ -!#-\\[\\]-~é]{0,6}", 0..4),
+        number in 0..99_999_i64,
+    ) {
+        let mut object: serde_json::Map<String, Value> = Default::default();
+        for (name, value) in members {
+            object.insert(name, value.into());
+        }
+        object.insert("~".to_owned(), number.into());
+        let text = Value::Object(object).to_string();
+        prop_assert!(super::plain::is_canonical(&text), "{}", text);
+    }
 }

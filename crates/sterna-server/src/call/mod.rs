@@ -2,6 +2,7 @@
 
 mod answers;
 mod pending;
+mod questions;
 mod report;
 mod request;
 pub(crate) mod text;
@@ -16,6 +17,7 @@ use sterna_flow::{Level, Listener, Progress};
 
 pub use answers::{Answers, form_schema};
 pub(crate) use pending::{PendingQuestion, PendingQuestions};
+pub(crate) use questions::{AskedQuestions, FormQuestion, QuestionContent, Questions};
 pub(crate) use report::Reporter;
 pub use request::Request;
 pub(crate) use request::{

@@ -3,11 +3,12 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use sterna_protocol::input::InputRequest;
+
+use super::questions::QuestionContent;
 
 /// A question as its handler put it.
 pub(crate) struct PendingQuestion {
-    pub(crate) request: InputRequest,
+    pub(crate) content: QuestionContent,
     /// `true` if the handler can go on when the client cannot be asked.
     pub(crate) has_fallback: bool,
 }
@@ -52,13 +53,19 @@ impl PendingQuestions {
 
 #[cfg(test)]
 mod tests {
+    use sterna_protocol::input::InputRequest;
+
     use super::*;
+
+    fn roots() -> QuestionContent {
+        QuestionContent::Whole(Box::new(InputRequest::list_roots()))
+    }
 
     #[test]
     fn a_question_is_taken_once_and_leaves_nothing_behind() {
         let posed = PendingQuestions::default();
         let envelope = |has_fallback| PendingQuestion {
-            request: InputRequest::list_roots(),
+            content: roots(),
             has_fallback,
         };
         let (one, other) = (posed.put(envelope(true)), posed.put(envelope(false)));
@@ -73,7 +80,7 @@ mod tests {
     fn a_question_is_known_by_its_own_bytes_however_many_there_are() {
         let posed = PendingQuestions::default();
         let envelope = |number: usize| PendingQuestion {
-            request: InputRequest::list_roots(),
+            content: roots(),
             has_fallback: number.is_multiple_of(2),
         };
         let known: Vec<_> = (0..600).map(|number| posed.put(envelope(number))).collect();

@@ -8,7 +8,6 @@ use sterna_form::NotAForm;
 use sterna_http::Admission;
 use sterna_http::auth::Caller;
 use sterna_protocol::capabilities::ClientCapabilities;
-use sterna_protocol::elicitation::ElicitRequestParams;
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::json::JsonObject;
@@ -277,14 +276,6 @@ pub(crate) fn missing_capabilities(
     client: &ClientCapabilities,
     question: &InputRequest,
 ) -> Option<ClientCapabilities> {
-    // Most questions are forms, and most clients show them.
-    if let InputRequest::Elicit(request) = question
-        && let ElicitRequestParams::Form(_) = &request.params
-        && let Some(elicitation) = &client.elicitation
-        && elicitation.has_form()
-    {
-        return None;
-    }
     let mut required = question.required_capabilities();
     // SAMP-S2
     if let InputRequest::CreateMessage(request) = question

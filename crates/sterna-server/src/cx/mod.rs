@@ -13,7 +13,7 @@ use http::Extensions;
 use sterna_flow::{Level, Progress, RunInfo};
 use sterna_http::auth::Caller;
 
-pub(crate) use crate::call::{PendingQuestion, PendingQuestions};
+pub(crate) use crate::call::PendingQuestions;
 pub use crate::failure::AskError;
 pub use ask::Ask;
 pub(crate) use question::CANNOT_ASK;

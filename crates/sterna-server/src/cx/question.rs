@@ -6,17 +6,14 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use sterna_flow::{Digest, Fingerprint, Pin, Rejected};
 use sterna_form::Form;
-use sterna_protocol::elicitation::{
-    ElicitContent, ElicitRequestFormParams, ElicitRequestParams, ElicitResult,
-};
+use sterna_protocol::elicitation::{ElicitContent, ElicitRequestParams, ElicitResult};
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::json::mismatch;
 use sterna_protocol::roots::{ListRootsResult, Root};
 use sterna_protocol::sampling::CreateMessageResult;
 
 use super::AskError;
-use crate::call::PendingQuestion;
-use crate::call::Request;
+use crate::call::{FormQuestion, PendingQuestion, QuestionContent, Request};
 
 /// A question whose good answer becomes a `T`.
 pub(crate) struct Question<T> {
@@ -99,15 +96,27 @@ impl<T> Subject<T> {
         }
     }
 
-    fn to_request(&self) -> InputRequest {
+    /// The question as it is sent; `rejected` is the reason for which the last
+    /// answer was refused.
+    fn content(&self, rejected: Option<&str>) -> QuestionContent {
         match self {
-            Self::Whole(request, _) => (**request).clone(),
+            Self::Whole(request, _) => {
+                let mut request = request.clone();
+                if let Some(reason) = rejected {
+                    explain(&mut request, reason);
+                }
+                QuestionContent::Whole(request)
+            }
             Self::Form {
                 form, key, message, ..
-            } => {
-                let params = ElicitRequestFormParams::new(message.clone(), form.schema(key));
-                InputRequest::elicit(params)
-            }
+            } => QuestionContent::Form(FormQuestion {
+                form: Arc::clone(form),
+                key: key.clone(),
+                message: match rejected {
+                    None => message.clone(),
+                    Some(reason) => explained(message, reason),
+                },
+            }),
         }
     }
 }
@@ -160,12 +169,8 @@ impl<T> sterna_flow::Question for Question<T> {
     }
 
     fn request(&self, rejected: Option<&str>) -> Bytes {
-        let mut request = self.subject.to_request();
-        if let Some(reason) = rejected {
-            explain(&mut request, reason);
-        }
         self.request.pending_questions().put(PendingQuestion {
-            request,
+            content: self.subject.content(rejected),
             has_fallback: self.has_fallback,
         })
     }
@@ -235,7 +240,11 @@ fn explain(request: &mut InputRequest, reason: &str) {
         ElicitRequestParams::Url(params) => &mut params.message,
         _ => return,
     };
-    *message = format!("{message}\n\nThe last answer was not accepted: {reason}.");
+    *message = explained(message, reason);
+}
+
+fn explained(message: &str, reason: &str) -> String {
+    format!("{message}\n\nThe last answer was not accepted: {reason}.")
 }
 
 fn text(value: &impl serde::Serialize) -> Vec<u8> {

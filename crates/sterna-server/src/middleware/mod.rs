@@ -11,11 +11,10 @@ use sterna_http::auth::Caller;
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::prompt::GetPromptResult;
 use sterna_protocol::resource::ReadResourceResult;
-use sterna_protocol::result::Outcome;
 use sterna_protocol::tool::CallToolResult;
 
 use crate::call::{FlowPosition, Request};
-use crate::failure::{Failure, RequestError};
+use crate::failure::RequestError;
 use crate::telemetry::flow_name;
 
 /// Code that runs around every round of every tool, prompt and resource.
@@ -218,15 +217,6 @@ pub enum RoundEnd {
 }
 
 impl RoundEnd {
-    pub(crate) fn of<T, X>(outcome: &Result<Outcome<T, X>, Failure>) -> Self {
-        match outcome {
-            Ok(Outcome::InputRequired(required)) if required.requests().is_empty() => Self::Shed,
-            Ok(Outcome::InputRequired(_)) => Self::Asked,
-            Ok(_) => Self::Finished,
-            Err(_) => Self::Failed,
-        }
-    }
-
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Asked => "asked",

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde::Serialize;
 use sterna_http::{Accepts, Events, Refusal, ResponseBody, Transport, reply};
+use sterna_protocol::content::ContentBlock;
 use sterna_protocol::input::InputRequired;
 use sterna_protocol::jsonrpc::{ErrorObject, ErrorResponse, RequestId, ResultResponse};
 use sterna_protocol::meta::ResultMeta;
@@ -16,6 +17,7 @@ use sterna_protocol::tool::CallToolResult;
 
 use super::RequestEnd;
 use super::{refuse, sign};
+use crate::call::AskedQuestions;
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::middleware::RoundOutput;
@@ -57,32 +59,36 @@ impl Answer {
         answer
     }
 
-    /// The answer that asks for more, with its state behind its questions.
-    ///
-    /// A state that was sealed here needs no escapes, so it is copied as it is.
+    /// The answer that asks for more, as a low-level handler put it.
     pub(crate) fn asking(core: &Core, id: RequestId, mut required: InputRequired) -> Self {
-        let is_ours = required.meta.is_none() && required.extra.is_empty();
-        let plain = required.state().filter(|state| is_plain(state.as_str()));
-        if !is_ours || plain.is_none() || required.requests().is_empty() {
-            if required.meta.is_none() {
-                return Self::signed(core, id, &required);
-            }
+        if required.meta.is_some() {
             sign(core, &mut required.meta);
             return Self::done(id, &required);
         }
+        if !required.extra.is_empty() || required.state().is_none() {
+            return Self::signed(core, id, &required);
+        }
         let (requests, state) = required.into_parts();
         let state = state.expect("it was looked at");
-        let asked = InputRequired::new(requests, None).expect("something is asked");
-        let mut message = Vec::with_capacity(512 + state.len() + core.signature.len());
-        let written = ResultResponse::new(id.clone(), &asked).encode(&mut message);
-        let (Ok(()), Some(open)) = (written, message.strip_suffix(b"}}")) else {
-            tracing::error!(target: "sterna::server", "a question has no JSON form");
+        Self::asked(core, id, &AskedQuestions::new(requests.into(), state))
+    }
+
+    /// The answer that asks for more, written straight into its message.
+    pub(crate) fn asked(core: &Core, id: RequestId, asked: &AskedQuestions) -> Self {
+        let mut message = begin(&id, asked.size() + core.signature.len());
+        if let Err(error) = asked.write_open(&mut message) {
+            tracing::error!(target: "sterna::server", %error, "a question has no JSON form");
             return Self::failed(Some(&id), &Failure::Internal);
-        };
-        message.truncate(open.len());
-        message.extend_from_slice(br#","requestState":""#);
-        message.extend_from_slice(state.as_str().as_bytes());
-        message.push(b'"');
+        }
+        message.extend_from_slice(&core.signature);
+        Self::ok(message)
+    }
+
+    /// The answer with a result that is one text, written straight into its
+    /// message. [`signed`](Self::signed) writes the same.
+    pub(crate) fn text(core: &Core, id: &RequestId, text: &str) -> Self {
+        let mut message = begin(id, 64 + text.len() + core.signature.len());
+        write_open_text(&mut message, text);
         message.extend_from_slice(&core.signature);
         Self::ok(message)
     }
@@ -90,10 +96,7 @@ impl Answer {
     /// A result that was written when the server was built.
     pub(crate) fn cached(id: &RequestId, parts: &[&[u8]]) -> Self {
         let size: usize = parts.iter().map(|part| part.len()).sum();
-        let mut message = Vec::with_capacity(size + 64);
-        message.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-        serde_json::to_writer(&mut message, id).expect("an id is a string or a number");
-        message.extend_from_slice(br#","result":"#);
+        let mut message = begin(id, size);
         for part in parts {
             message.extend_from_slice(part);
         }
@@ -177,11 +180,20 @@ impl Answer {
     }
 }
 
-/// Returns `true` if `text` needs no escapes in a JSON string.
-fn is_plain(text: &str) -> bool {
-    let stands = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
-    // No early exit, so that the loop vectorises.
-    text.bytes().fold(true, |all, byte| all & stands(byte))
+/// Appends a result that is one text, without its closing brace.
+fn write_open_text(message: &mut Vec<u8>, text: &str) {
+    message.extend_from_slice(br#"{"resultType":"complete","content":[{"type":"text","text":"#);
+    serde_json::to_writer(&mut *message, text).expect("a text is JSON");
+    message.extend_from_slice(b"}]");
+}
+
+/// A message up to its result, with room for one of `size` bytes.
+fn begin(id: &RequestId, size: usize) -> Vec<u8> {
+    let mut message = Vec::with_capacity(size + 64);
+    message.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    serde_json::to_writer(&mut message, id).expect("an id is a string or a number");
+    message.extend_from_slice(br#","result":"#);
+    message
 }
 
 /// End of every result that has no `_meta` of its own.
@@ -211,6 +223,11 @@ pub(crate) trait CallResult: RoundOutput {
     fn is_failed_tool(&self) -> bool {
         false
     }
+
+    /// The text of a result that is one text and nothing besides.
+    fn plain_text(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl CallResult for CallToolResult {
@@ -222,6 +239,20 @@ impl CallResult for CallToolResult {
 
     fn is_failed_tool(&self) -> bool {
         self.is_error == Some(true)
+    }
+
+    fn plain_text(&self) -> Option<&str> {
+        let [ContentBlock::Text(block)] = &self.content[..] else {
+            return None;
+        };
+        let is_plain = block.annotations.is_none()
+            && block.meta.is_none()
+            && block.extra.is_empty()
+            && self.structured_content.is_none()
+            && self.is_error.is_none()
+            && self.meta.is_none()
+            && self.extra.is_empty();
+        is_plain.then_some(&*block.text)
     }
 }
 
@@ -238,5 +269,48 @@ impl CallResult for ReadResourceResult {
 
     fn meta(&mut self) -> &mut Option<ResultMeta> {
         &mut self.meta
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sterna_protocol::json::{JsonObject, RawJson};
+    use sterna_protocol::result::Complete;
+
+    use super::*;
+
+    #[test]
+    fn a_text_is_written_as_the_wire_types_write_it() {
+        for text in ["", "hello", "\"quoted\"\\\n\u{7}\u{1f600}"] {
+            let result = CallToolResult::text(text);
+            assert_eq!(result.plain_text(), Some(text));
+            let mut written = Vec::new();
+            write_open_text(&mut written, text);
+            written.push(b'}');
+            let expected = serde_json::to_string(&Complete(result)).unwrap();
+            assert_eq!(String::from_utf8(written).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_result_with_more_than_a_text_is_not_written_as_one() {
+        let mut annotated = CallToolResult::text("hello");
+        if let ContentBlock::Text(block) = &mut annotated.content[0] {
+            block.meta = Some(JsonObject::new());
+        }
+        let mut named = CallToolResult::text("hello");
+        named.meta = Some(ResultMeta::default());
+        let mut twice = CallToolResult::text("hello");
+        twice.content.push(ContentBlock::text("again"));
+        for result in [
+            annotated,
+            named,
+            twice,
+            CallToolResult::new(Vec::new()),
+            CallToolResult::error("no"),
+            CallToolResult::text("1").with_structured_content(RawJson::of(&1).unwrap()),
+        ] {
+            assert_eq!(result.plain_text(), None, "{result:?}");
+        }
     }
 }

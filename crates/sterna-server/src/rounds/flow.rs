@@ -8,7 +8,7 @@ use sterna_flow::{
     BuildMatch, Diagnostic, Engine, Error, ExecutionMode, Journal, Key, OpenQuestion,
     Outcome as Ending, Run, UnixMillis,
 };
-use sterna_protocol::input::{InputRequests, InputRequired, InputResponses};
+use sterna_protocol::input::InputResponses;
 use sterna_protocol::json::RawJson;
 use sterna_protocol::result::Outcome;
 use sterna_runner::state::{FlowRound, HandlerState, StatePayload};
@@ -18,8 +18,9 @@ use sterna_seal::{OpenError, Part};
 use super::gate::Lacking;
 use super::low_level::only;
 use super::state::{self, refused, take_up};
-use super::{Played, Round, asking, charge};
-use crate::cx::{Cx, PendingQuestion};
+use super::{Continued, Played, Round, charge};
+use crate::call::{AskedQuestions, QuestionContent, Questions};
+use crate::cx::Cx;
 use crate::failure::Failure;
 use crate::handler::FlowHandler;
 use crate::tasks::Opening;
@@ -39,7 +40,7 @@ pub(super) async fn play<T: Send + 'static>(
     let mut delivery = RoundTripDelivery {
         round: &round,
         sheds: before.sheds,
-        requests: InputRequests::new(),
+        questions: Questions::default(),
         lacking: Lacking::default(),
     };
     let resume = |journal| start(&round, &flow_round, &before, journal, handler);
@@ -49,10 +50,10 @@ pub(super) async fn play<T: Send + 'static>(
         Ending::Stopped(error) => return Err(stopped(&round, &error)),
         Ending::Shed(journal) if round.request.wants_task() => Continuation::Task(journal),
         Ending::Shed(journal) => {
-            Continuation::Retry(before.sheds + 1, InputRequests::new(), journal)
+            Continuation::Retry(before.sheds + 1, Questions::default(), journal)
         }
         Ending::Suspended(suspended) => {
-            Continuation::Retry(0, delivery.requests, suspended.journal)
+            Continuation::Retry(0, delivery.questions, suspended.journal)
         }
         // A flow is cancelled by dropping it; another outcome is not one of a round trip.
         _ => return Err(Failure::Internal),
@@ -60,8 +61,8 @@ pub(super) async fn play<T: Send + 'static>(
     // Not kept while the state is sealed: a future is as large as all that it holds then.
     drop(driver);
     match continuation {
-        Continuation::Retry(sheds, requests, journal) => {
-            suspend(&round, &flow_round, sheds, requests, &journal).await
+        Continuation::Retry(sheds, questions, journal) => {
+            suspend(&round, &flow_round, sheds, questions, &journal).await
         }
         Continuation::Task(journal) => Box::pin(become_task(&round, &flow_round, &journal)).await,
     }
@@ -71,7 +72,7 @@ pub(super) async fn play<T: Send + 'static>(
 enum Continuation {
     /// Another round: the number of times in a row that the flow was handed over,
     /// its questions, and its journal.
-    Retry(u8, InputRequests, Journal),
+    Retry(u8, Questions, Journal),
     Task(Journal),
 }
 
@@ -219,7 +220,7 @@ async fn become_task<T>(
     let created = tasks
         .create(opening, options, round.core.result_meta())
         .await?;
-    Ok(Outcome::Extension(created))
+    Ok(Outcome::Extension(Continued::Task(Box::new(created))))
 }
 
 /// Ends the request with the questions; a retry brings the answers.
@@ -227,15 +228,15 @@ struct RoundTripDelivery<'a> {
     round: &'a Round,
     /// Times that the flow has been handed over in a row.
     sheds: u8,
-    requests: InputRequests,
+    questions: Questions,
     lacking: Lacking,
 }
 
 impl Gate<OpenQuestion> for RoundTripDelivery<'_> {
-    type Question = Box<PendingQuestion>;
+    type Question = QuestionContent;
     type Error = Failure;
 
-    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Box<PendingQuestion>>, Failure> {
+    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<QuestionContent>, Failure> {
         let round = self.round;
         let target = round.target.parts();
         self.lacking
@@ -250,8 +251,8 @@ impl Gate<OpenQuestion> for RoundTripDelivery<'_> {
         charge(self.round, questions)
     }
 
-    fn send(&mut self, open: &OpenQuestion, question: Box<PendingQuestion>) -> Result<(), Failure> {
-        self.requests.insert(open.key.as_str(), question.request);
+    fn send(&mut self, open: &OpenQuestion, question: QuestionContent) -> Result<(), Failure> {
+        self.questions.insert(open.key.as_str(), question);
         Ok(())
     }
 }
@@ -289,7 +290,7 @@ async fn suspend<T>(
     round: &Round,
     flow_round: &FlowRound,
     sheds: u8,
-    requests: InputRequests,
+    questions: Questions,
     journal: &Journal,
 ) -> Result<Played<T>, Failure> {
     let payload = StatePayload {
@@ -306,8 +307,8 @@ async fn suspend<T>(
     };
     let sealing = state::seal(round, flow_round, &payload, &parts)?;
     let state = sealing.await?;
-    let required = InputRequired::new(requests, Some(state));
-    Ok(asking(required.expect("there is a state")))
+    let asked = AskedQuestions::new(questions, state);
+    Ok(Outcome::Extension(Continued::Asking(asked)))
 }
 
 pub(super) fn stopped(round: &Round, error: &Error) -> Failure {

@@ -11,9 +11,9 @@ use sterna_protocol::input::InputRequest;
 use sterna_flow::OpenQuestion;
 use sterna_runner::Admit;
 
-use crate::call::{Request, missing_capabilities};
+use crate::call::{PendingQuestion, QuestionContent, Request, missing_capabilities};
 use crate::core::Core;
-use crate::cx::{CANNOT_ASK, PendingQuestion};
+use crate::cx::CANNOT_ASK;
 use crate::failure::Failure;
 use crate::middleware;
 
@@ -36,19 +36,30 @@ impl Lacking {
         request: &Request,
         target: (&'static str, &str),
         question: &OpenQuestion,
-    ) -> Result<Admit<Box<PendingQuestion>>, Failure> {
+    ) -> Result<Admit<QuestionContent>, Failure> {
         let envelope = request.pending_questions().take(&question.request);
-        let mut envelope = envelope.ok_or(Failure::Internal)?;
-        let (key, asked) = (question.key.as_str(), &mut envelope.request);
-        middleware::question(&core.middleware, request, target, key, asked)?;
-        check(core, &envelope.request)?;
-        Ok(
-            match missing_capabilities(request.capabilities(), &envelope.request) {
-                None => Admit::Send(envelope),
-                Some(_) if envelope.has_fallback => Admit::FallBack(Bytes::from_static(CANNOT_ASK)),
-                Some(missing) => self.note(missing),
-            },
-        )
+        let PendingQuestion {
+            content,
+            has_fallback,
+        } = *envelope.ok_or(Failure::Internal)?;
+        let has_forms = request.capabilities().elicitation.as_ref();
+        let has_forms = has_forms.is_some_and(ElicitationCapability::has_form);
+        // Most questions are forms, and most clients show them.
+        if let QuestionContent::Form(_) = &content
+            && core.middleware.is_empty()
+            && has_forms
+        {
+            return Ok(Admit::Send(content));
+        }
+        let mut asked = content.into_request();
+        let key = question.key.as_str();
+        middleware::question(&core.middleware, request, target, key, &mut asked)?;
+        check(core, &asked)?;
+        Ok(match missing_capabilities(request.capabilities(), &asked) {
+            None => Admit::Send(QuestionContent::Whole(Box::new(asked))),
+            Some(_) if has_fallback => Admit::FallBack(Bytes::from_static(CANNOT_ASK)),
+            Some(missing) => self.note(missing),
+        })
     }
 
     /// Checks that the client of `request` may be asked the `question` of a

@@ -19,8 +19,7 @@ use super::gate::Lacking;
 use super::low_level::Returned;
 use super::state::take_up;
 use super::{Round, charge};
-use crate::call::{Answers, Call};
-use crate::cx::PendingQuestion;
+use crate::call::{Answers, Call, QuestionContent};
 use crate::failure::Failure;
 use crate::handler::{FlowHandler, LowLevel};
 use crate::middleware;
@@ -89,10 +88,10 @@ impl<'a, P: ClientPrompter> SessionDelivery<'a, P> {
 }
 
 impl<P: ClientPrompter> Gate<OpenQuestion> for SessionDelivery<'_, P> {
-    type Question = Box<PendingQuestion>;
+    type Question = QuestionContent;
     type Error = Failure;
 
-    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<Box<PendingQuestion>>, Failure> {
+    fn admit(&mut self, question: &OpenQuestion) -> Result<Admit<QuestionContent>, Failure> {
         let round = self.round;
         let target = round.target.parts();
         self.lacking
@@ -107,8 +106,8 @@ impl<P: ClientPrompter> Gate<OpenQuestion> for SessionDelivery<'_, P> {
         charge(self.round, questions)
     }
 
-    fn send(&mut self, open: &OpenQuestion, question: Box<PendingQuestion>) -> Result<(), Failure> {
-        self.ask(open.key.as_str(), question.request)
+    fn send(&mut self, open: &OpenQuestion, question: QuestionContent) -> Result<(), Failure> {
+        self.ask(open.key.as_str(), question.into_request())
     }
 }
 

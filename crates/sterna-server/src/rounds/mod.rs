@@ -27,7 +27,7 @@ use sterna_http::{Shutdown, clock};
 pub use sterna_runner::state::{SealedState, StateContent};
 pub(crate) use wanted::Wanted;
 
-use crate::call::{Request, Written};
+use crate::call::{AskedQuestions, Request, Written};
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::handler::{HandlerInput, HandlerKind};
@@ -122,7 +122,7 @@ impl Round {
             HandlerKind::LowLevel(handler) => Box::pin(low_level::play(self, &**handler)).await,
         };
         let outcome = watched.outcome(outcome);
-        let ended = RoundEnd::of(&outcome);
+        let ended = end_of(&outcome);
         state::note_end(&core, &request, ended);
         watched.end(ended);
         outcome
@@ -176,7 +176,30 @@ impl Round {
 }
 
 /// Outcome of a round.
-pub(crate) type Played<T> = Outcome<T, CreatedTask>;
+pub(crate) type Played<T> = Outcome<T, Continued>;
+
+/// Continuation of a flow that a round did not end.
+pub(crate) enum Continued {
+    /// A retry brings the answers.
+    Asking(AskedQuestions),
+    Task(Box<CreatedTask>),
+}
+
+/// End of a round, for middleware and metrics.
+fn end_of<T>(outcome: &Result<Played<T>, Failure>) -> RoundEnd {
+    let asks_nothing = match outcome {
+        Err(_) => return RoundEnd::Failed,
+        Ok(Outcome::Complete(_) | Outcome::Extension(Continued::Task(_))) => {
+            return RoundEnd::Finished;
+        }
+        Ok(Outcome::InputRequired(required)) => required.requests().is_empty(),
+        Ok(Outcome::Extension(Continued::Asking(asked))) => asked.is_empty(),
+    };
+    match asks_nothing {
+        true => RoundEnd::Shed,
+        false => RoundEnd::Asked,
+    }
+}
 
 /// Ends a round with the questions that were sent through its gate.
 fn asking<T>(required: InputRequired) -> Played<T> {

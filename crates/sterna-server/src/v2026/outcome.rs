@@ -7,6 +7,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use serde::Serialize;
 use sterna_http::{Admission, DeadlinePassed, with_deadline};
+use sterna_protocol::input::InputRequired;
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::meta::{RequestMeta, ResultMeta};
 use sterna_protocol::result::{Complete, Outcome};
@@ -18,7 +19,7 @@ use crate::failure::Failure;
 use crate::handler::HandlerKind;
 use crate::reply::RequestSpan;
 use crate::reply::{Answer, CallResult, sign};
-use crate::rounds::{Played, Round, round_failed};
+use crate::rounds::{Continued, Played, Round, round_failed};
 use crate::tasks::store_failed;
 
 /// Runs the round and writes its answer.
@@ -40,6 +41,9 @@ pub(super) async fn serve<T: CallResult + Serialize + Send + 'static>(
     let played = with_deadline(deadline, playing).await;
     match finished(&core, played, finish) {
         Ok(Outcome::Complete(result)) => {
+            if let Some(text) = result.plain_text() {
+                return Answer::text(&core, &id, text);
+            }
             let has_failed = result.is_failed_tool();
             let answer = signed(&core, id, Complete(result), |Complete(result)| {
                 result.meta()
@@ -51,7 +55,8 @@ pub(super) async fn serve<T: CallResult + Serialize + Send + 'static>(
             }
         }
         Ok(Outcome::InputRequired(required)) => Answer::asking(&core, id, required),
-        Ok(Outcome::Extension(created)) => Answer::done(id, &created),
+        Ok(Outcome::Extension(Continued::Asking(asked))) => Answer::asked(&core, id, &asked),
+        Ok(Outcome::Extension(Continued::Task(created))) => Answer::done(id, &created),
         Err(failure) => failed(&core, id, failure),
     }
 }
@@ -144,14 +149,13 @@ fn written<T: CallResult + Serialize>(
     outcome: Result<Played<T>, Failure>,
 ) -> Result<Bytes, Failure> {
     let written = match outcome {
-        Ok(mut outcome) => {
-            match &mut outcome {
-                Outcome::Complete(result) => sign(core, result.meta()),
-                Outcome::InputRequired(required) => sign(core, &mut required.meta),
-                Outcome::Extension(_) => {}
-            }
-            serde_json::to_vec(&outcome)
+        Ok(Outcome::Complete(mut result)) => {
+            sign(core, result.meta());
+            serde_json::to_vec(&Complete(result))
         }
+        Ok(Outcome::Extension(Continued::Asking(asked))) => asking(core, asked.into_required()),
+        Ok(Outcome::InputRequired(required)) => asking(core, required),
+        Ok(Outcome::Extension(Continued::Task(created))) => serde_json::to_vec(&created),
         Err(Failure::Tool(text)) => {
             let mut result = CallToolResult::error(text);
             sign(core, &mut result.meta);
@@ -163,6 +167,11 @@ fn written<T: CallResult + Serialize>(
         tracing::error!(target: "sterna::server", %error, "a result has no JSON form");
         Failure::Internal
     })
+}
+
+fn asking(core: &Core, mut required: InputRequired) -> serde_json::Result<Vec<u8>> {
+    sign(core, &mut required.meta);
+    serde_json::to_vec(&required)
 }
 
 fn failed(core: &Core, id: RequestId, failure: Failure) -> Answer {
