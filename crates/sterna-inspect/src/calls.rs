@@ -16,8 +16,8 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::record::{
-    Altered, CallKind, CallRecord, CallRequest, Failure, LiveAnswer, LiveQuestion, LogLine, Paused,
-    Progress, Round, Status, TaskRecord, WireRecord,
+    Altered, AskedRound, CallKind, CallRecord, CallRequest, Failure, LiveAnswer, LiveQuestion,
+    LogLine, Paused, Progress, Round, Status, TaskRecord, WireRecord,
 };
 
 /// All calls of the inspector.
@@ -96,6 +96,13 @@ impl Calls {
         id
     }
 
+    /// Adds a call that was read from a file.
+    pub(crate) fn restore(&self, call: CallRecord) {
+        let mut state = self.lock();
+        state.next = state.next.max(call.id);
+        state.calls.insert(call.id, call);
+    }
+
     /// Takes a paused round up with these answers. The round itself stays as it
     /// is: another set of answers makes another branch.
     pub(crate) fn answer(
@@ -141,7 +148,7 @@ impl Calls {
     pub(crate) fn paused(&self, at: RoundId) -> Option<Paused> {
         let state = self.lock();
         match &state.calls.get(&at.call)?.rounds.get(at.round)?.status {
-            Status::Asked(paused) => Some((**paused).clone()),
+            Status::Asked(asked) => asked.paused.clone(),
             _ => None,
         }
     }
@@ -392,7 +399,7 @@ impl Calls {
                 TaskState::Cancelled => Some(Status::Cancelled),
                 TaskState::Failed(error) => Some(Status::Failed(Failure {
                     text: "the task failed".to_owned(),
-                    code: "MR0510",
+                    code: "MR0510".to_owned(),
                     is_of_state: false,
                     rpc: Some((error.code.0, error.message.clone())),
                 })),
@@ -508,7 +515,7 @@ impl Drop for Withdraw {
 fn status<T: Reply + serde::Serialize>(step: Step<T>, wrap: fn(PausedCall<T>) -> Paused) -> Status {
     match step {
         Step::Complete(result) => done(&result),
-        Step::InputRequired(paused) => Status::Asked(Box::new(wrap(paused))),
+        Step::InputRequired(paused) => Status::Asked(Box::new(AskedRound::of(wrap(paused)))),
         Step::Task(handle) => Status::Task(Box::new(TaskRecord { handle, seen: None })),
         _ => Status::Cancelled,
     }

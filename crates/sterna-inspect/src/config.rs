@@ -1,11 +1,16 @@
 //! Settings of an inspector.
 
+use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sterna_client::BoxError;
+use sterna_protocol::sampling::{CreateMessageRequestParams, CreateMessageResult};
 use sterna_seal::Keyring;
 use sterna_store::Survey;
 
+use crate::bundle::Bundle;
 use crate::connections::Connector;
 
 /// Settings of an [`Inspector`](crate::Inspector).
@@ -23,6 +28,13 @@ pub struct InspectorConfig {
     pub tenant: Option<String>,
     /// Store of the server, to show its tasks and its ledger. `None` by default.
     pub store: Option<Arc<dyn Survey>>,
+    /// Writes the text of a model when a server asks for one. `None` by default: it
+    /// is written by hand.
+    pub sampler: Option<Sampler>,
+    /// Records a client on its way to the server. `None` by default.
+    pub record: Option<RecordConfig>,
+    /// A call to show instead of a server; see [`InspectorConfig::of_bundle`].
+    pub(crate) bundle: Option<Bundle>,
     /// Longest time that a page waits for a connection, and for one list. Twenty
     /// seconds: a command may have to be downloaded first.
     pub patience: Duration,
@@ -40,9 +52,21 @@ impl InspectorConfig {
             audience: None,
             tenant: None,
             store: None,
+            sampler: None,
+            record: None,
+            bundle: None,
             patience: Duration::from_secs(20),
             port: 0,
         }
+    }
+
+    /// Shows a call that was kept in a file. Nothing is connected to.
+    pub fn of_bundle(bundle: Bundle) -> Self {
+        let no_server: Connector =
+            Arc::new(|| Err("the call was read from a file and has no server".into()));
+        let mut config = Self::new(bundle.target(), no_server);
+        config.bundle = Some(bundle);
+        config
     }
 }
 
@@ -53,5 +77,35 @@ impl std::fmt::Debug for InspectorConfig {
             .field("has_keys", &self.keys.is_some())
             .field("has_store", &self.store.is_some())
             .finish_non_exhaustive()
+    }
+}
+
+/// Writes the text of a model for a sampling request.
+pub type Sampler = Arc<
+    dyn Fn(
+            CreateMessageRequestParams,
+        ) -> Pin<Box<dyn Future<Output = Result<CreateMessageResult, BoxError>> + Send>>
+        + Send
+        + Sync,
+>;
+
+/// A proxy that records a client on its way to the server.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RecordConfig {
+    /// Address to listen on. It must be loopback: the proxy sends requests on with
+    /// the credentials that they have.
+    pub listen: SocketAddr,
+    /// URL of the server.
+    pub url: String,
+}
+
+impl RecordConfig {
+    /// Listens at `listen` for requests to the server at `url`.
+    pub fn new(listen: SocketAddr, url: impl Into<String>) -> Self {
+        Self {
+            listen,
+            url: url.into(),
+        }
     }
 }

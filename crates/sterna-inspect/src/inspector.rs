@@ -5,13 +5,16 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
+use sterna_client::BoxError;
 use sterna_http::auth::Gate;
 use sterna_http::{ConfigError, HttpConfig, HttpServer, Probes, ServeError};
 use sterna_seal::EntropyError;
 use thiserror::Error;
 
+use crate::calls::Calls;
 use crate::config::InspectorConfig;
 use crate::guard::Guard;
+use crate::recorder::{Recorder, Recordings};
 use crate::site::{Site, SiteEndpoint};
 
 /// An inspector that listens on loopback. There is no way to have it listen
@@ -21,6 +24,7 @@ pub struct Inspector {
     listener: TcpListener,
     address: SocketAddr,
     site: Arc<Site>,
+    recorder: Option<Recorder>,
 }
 
 /// The inspector cannot start or go on.
@@ -36,6 +40,9 @@ pub enum InspectorError {
     /// The port cannot be listened on.
     #[error("the port cannot be listened on")]
     Listen(#[from] io::Error),
+    /// The proxy that records a client cannot start.
+    #[error("the client cannot be recorded")]
+    Record(#[source] BoxError),
     /// The HTTP server failed.
     #[error("the pages cannot be served")]
     Serve(#[from] ServeError),
@@ -51,11 +58,24 @@ impl Inspector {
         let listener = sterna_http::bind((Ipv4Addr::LOCALHOST, config.port))?;
         let address = listener.local_addr()?;
         let guard = Guard::new(address.port())?;
-        let site = Site::new(guard, config);
+        let calls = Arc::new(Calls::new());
+        let recordings = Arc::new(Recordings::new(calls.clone()));
+        let recorder = match &config.record {
+            Some(record) => {
+                let recorder = Recorder::bind(record.listen, &record.url, recordings.clone());
+                Some(recorder.map_err(|error| InspectorError::Record(error.into()))?)
+            }
+            None => None,
+        };
+        let recorded = recorder
+            .as_ref()
+            .map(|recorder| (recordings, recorder.url()));
+        let site = Site::new(guard, config, calls, recorded);
         Ok(Self {
             listener,
             address,
             site: Arc::new(site),
+            recorder,
         })
     }
 
@@ -64,6 +84,11 @@ impl Inspector {
         let ticket = self.site.ticket();
         let ticket = ticket.map_or_else(String::new, |ticket| format!("?ticket={ticket}"));
         format!("http://{}/{ticket}", self.address)
+    }
+
+    /// Address for the client that is recorded, if one is.
+    pub fn record_url(&self) -> Option<String> {
+        self.recorder.as_ref().map(Recorder::url)
     }
 
     /// Serves until `until` is done. Calls that run then are cancelled, and the
@@ -83,7 +108,16 @@ impl Inspector {
         config.timeouts.drain = Duration::from_secs(1);
         let endpoint = SiteEndpoint(self.site.clone());
         let server = HttpServer::new(endpoint, Gate::open(), Probes::new(), config)?;
-        server.serve_on(self.listener, until).await?;
+        let recording = async {
+            match self.recorder {
+                Some(recorder) => recorder.serve().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            served = server.serve_on(self.listener, until) => drop(served?),
+            recorded = recording => recorded?,
+        }
         self.site.close().await;
         Ok(())
     }

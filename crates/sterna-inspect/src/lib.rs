@@ -40,6 +40,9 @@ mod record;
 
 mod calls;
 
+mod bundle;
+mod recorder;
+
 mod connections;
 
 mod checkup;
@@ -56,6 +59,7 @@ mod site;
 
 mod inspector;
 
-pub use config::InspectorConfig;
+pub use bundle::{Bundle, BundleError};
+pub use config::{InspectorConfig, RecordConfig, Sampler};
 pub use connections::Connector;
 pub use inspector::{Inspector, InspectorError};

@@ -29,6 +29,14 @@ impl Fields {
         named.map(|(_, value)| value.as_str())
     }
 
+    /// The same fields with another value for one of them.
+    pub(crate) fn with(&self, name: &str, value: &str) -> Self {
+        let others = self.0.iter().filter(|(found, _)| found != name).cloned();
+        let mut fields: Vec<_> = others.collect();
+        fields.push((name.to_owned(), value.to_owned()));
+        Self(fields)
+    }
+
     /// A field as a number; `None` if it is missing or none.
     pub(crate) fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         self.get(name)?.parse().ok()

@@ -48,7 +48,7 @@ pub(crate) struct AlteredToken {
     pub(crate) name: Option<String>,
     pub(crate) what: String,
     /// Reason of the check that refuses it; `None` if none does.
-    pub(crate) refusal: Option<(&'static str, String)>,
+    pub(crate) refusal: Option<(String, String)>,
 }
 
 /// A caller that a check is made for.
@@ -106,14 +106,14 @@ impl Workbench {
         server: &str,
         request: &CallRequest,
         caller: &CallerFields,
-    ) -> Option<(&'static str, String)> {
+    ) -> Option<(String, String)> {
         let realm = self.realm(server);
         let reasons = bindings(&realm, request, caller)
             .into_iter()
             .map(|binding| self.keys.open(token, &binding, now()).err());
         let reasons: Option<Vec<OpenError>> = reasons.collect();
         let reason = reasons?.into_iter().next()?;
-        Some((reason.label(), reason.to_string()))
+        Some((reason.label().to_owned(), reason.to_string()))
     }
 
     /// Alters a token; `None` if it cannot be altered that way.

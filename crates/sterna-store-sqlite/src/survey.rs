@@ -52,8 +52,16 @@ impl SqliteSurvey {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let config = Config::default();
         let path = path.as_ref();
-        let connection = reader(path, &config).map_err(|error| {
-            Error::new(error.kind(), format!("{}: {error}", path.display())).because(error)
+        let connection = reader(path, &config).map_err(|error| match error.kind() {
+            ErrorKind::Denied => {
+                let path = path.display();
+                let text = format!("{path} cannot be opened: it must exist and be readable");
+                let code = error.code().unwrap_or("MR0705");
+                Error::new(ErrorKind::Denied, text)
+                    .with_code(code)
+                    .because(error)
+            }
+            _ => error,
         })?;
         schema::check(&connection)?;
         let clock = Arc::new(Clock::system());

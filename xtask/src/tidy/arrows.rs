@@ -71,6 +71,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-flow",
             "sterna-store",
             "sterna-http",
+            "sterna-oauth",
             "sterna-server",
             "sterna-client",
         ],

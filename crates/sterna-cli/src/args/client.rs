@@ -1,3 +1,4 @@
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -106,6 +107,22 @@ pub(crate) struct DoctorArgs {
     pub(crate) trials: Vec<String>,
 }
 
+/// Reads `PORT`, `localhost:PORT` or an address of this machine alone.
+fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    let wrong = || format!("`{text}` is no address such as 127.0.0.1:8700");
+    let address = match text.parse::<u16>() {
+        Ok(port) => SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+        Err(_) => {
+            let text = text.replacen("localhost:", "127.0.0.1:", 1);
+            text.parse().map_err(|_| wrong())?
+        }
+    };
+    match address.ip().is_loopback() {
+        true => Ok(address),
+        false => Err("only this machine can be listened to: write 127.0.0.1:PORT".to_owned()),
+    }
+}
+
 /// `sterna inspect`.
 #[derive(Args, Debug)]
 pub(crate) struct InspectServerArgs {
@@ -126,6 +143,12 @@ pub(crate) struct InspectServerArgs {
     /// The schema of the store in PostgreSQL [default: sterna]
     #[arg(long, value_name = "NAME", requires = "store")]
     pub(crate) schema: Option<String>,
+    /// Record a client: listen here, such as 127.0.0.1:8700, and send its requests on to the server
+    #[arg(long, value_name = "LISTEN", value_parser = listen_address)]
+    pub(crate) record: Option<SocketAddr>,
+    /// A command that writes for the model: the messages on stdin, the answer on stdout
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) sampler: Option<String>,
     /// Print the address, and open no browser
     #[arg(long)]
     pub(crate) no_open: bool,

@@ -5,7 +5,7 @@ mod field;
 mod form;
 mod preset;
 mod prompt;
-mod sample;
+pub(crate) mod sample;
 mod value;
 mod visit;
 

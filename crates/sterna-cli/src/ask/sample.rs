@@ -17,7 +17,7 @@ use crate::exit::Failure;
 
 /// Runs `command` in a shell: the messages on its stdin, the answer on its
 /// stdout.
-pub(super) async fn by_command(
+pub(crate) async fn by_command(
     command: &str,
     params: &CreateMessageRequestParams,
 ) -> Result<CreateMessageResult, Failure> {

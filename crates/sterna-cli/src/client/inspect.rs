@@ -1,16 +1,21 @@
 //! `sterna inspect`: the web inspector.
 
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use serde_json::json;
-use sterna_inspect::{Inspector, InspectorConfig};
+use sterna_inspect::{Bundle, Inspector, InspectorConfig, RecordConfig};
 use sterna_store::Survey;
 use sterna_store_postgres::PostgresSurvey;
 use sterna_store_sqlite::SqliteSurvey;
 
 use super::NamedServer;
 use crate::args::InspectServerArgs;
+use crate::ask::sample;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::keys;
@@ -19,6 +24,33 @@ use crate::session;
 use crate::target::Server;
 
 pub(crate) async fn run(args: InspectServerArgs, screen: Screen) -> Result<Exit, Failure> {
+    let config = match kept_call(&args) {
+        Some(file) => InspectorConfig::of_bundle(read_bundle(&file)?),
+        None => inspected_server(&args, screen).await?,
+    };
+    let inspector = Inspector::bind(config).map_err(anyhow::Error::from)?;
+    let (url, record) = (inspector.url(), inspector.record_url());
+    let mut lines = format!("{url}\n");
+    if let Some(record) = &record {
+        lines.push_str(&format!("{record}\n"));
+    }
+    screen.line(&json!({"url": url, "record": record}), lines)?;
+    if !args.no_open && !open(&url) {
+        screen.note("no browser could be started; open the address in one");
+    }
+    if let Some(record) = record {
+        screen.note(format!("connect the client that is recorded to {record}"));
+    }
+    screen.note("the address is good once, and only on this machine; Ctrl-C ends the inspector");
+    let served = inspector.serve(interrupt::heard()).await;
+    served.map_err(anyhow::Error::from)?;
+    Ok(Exit::Done)
+}
+
+async fn inspected_server(
+    args: &InspectServerArgs,
+    screen: Screen,
+) -> Result<InspectorConfig, Failure> {
     let NamedServer {
         target, settings, ..
     } = NamedServer::alone(&args.target)?;
@@ -32,27 +64,57 @@ pub(crate) async fn run(args: InspectServerArgs, screen: Screen) -> Result<Exit,
             words.join(" ")
         }
     };
+    let record = match (args.record, &target.server) {
+        (None, _) => None,
+        (Some(listen), Server::Url { url, .. }) => Some(RecordConfig::new(listen, url)),
+        (Some(_), Server::Command { .. }) => {
+            let wrong = "only a server with an address can be recorded, not a command";
+            return Err(Failure::usage(wrong).hint("start the server with HTTP and give its URL"));
+        }
+    };
     let connector = Arc::new(move || {
         let builder = session::builder(&target, &settings, screen);
         builder.map_err(|failure| failure.error.into())
     });
     let mut config = InspectorConfig::new(name, connector);
     config.keys = args.keys.as_deref().map(keys::file::read).transpose()?;
-    config.audience = args.audience;
-    config.tenant = args.tenant;
+    config.audience.clone_from(&args.audience);
+    config.tenant.clone_from(&args.tenant);
+    config.record = record;
     if let Some(store) = &args.store {
         config.store = Some(survey(store, args.schema.as_deref()).await?);
     }
-    let inspector = Inspector::bind(config).map_err(anyhow::Error::from)?;
-    let url = inspector.url();
-    screen.line(&json!({"url": url}), format!("{url}\n"))?;
-    if !args.no_open && !open(&url) {
-        screen.note("no browser could be started; open the address in one");
+    if let Some(command) = args.sampler.clone() {
+        config.sampler = Some(Arc::new(move |params| {
+            let command = command.clone();
+            Box::pin(async move {
+                let written = sample::by_command(&command, &params).await;
+                written.map_err(|failure| failure.error.into())
+            })
+        }));
     }
-    screen.note("the address is good once, and only on this machine; Ctrl-C ends the inspector");
-    let served = inspector.serve(interrupt::heard()).await;
-    served.map_err(anyhow::Error::from)?;
-    Ok(Exit::Done)
+    Ok(config)
+}
+
+/// The file of a kept call, if that is what was named. Names of an `mcp.json` have
+/// no ending and no folder.
+fn kept_call(args: &InspectServerArgs) -> Option<PathBuf> {
+    let [word] = args.target.words.as_slice() else {
+        return None;
+    };
+    let path = Path::new(word);
+    let is_path = path.extension().is_some() || path.components().count() > 1;
+    (is_path && args.target.connect.command.is_empty() && path.is_file()).then(|| path.to_owned())
+}
+
+fn read_bundle(path: &Path) -> Result<Bundle, Failure> {
+    let named = || path.display().to_string();
+    let file = File::open(path).with_context(named)?;
+    let mut bytes = Vec::new();
+    // One byte more than a call can have is enough to refuse it.
+    let mut limited = file.take(Bundle::LARGEST as u64 + 1);
+    limited.read_to_end(&mut bytes).with_context(named)?;
+    Ok(Bundle::parse(&bytes).with_context(named)?)
 }
 
 /// Opens a store to look at: a file, or a database of PostgreSQL.

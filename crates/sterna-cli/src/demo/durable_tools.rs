@@ -15,7 +15,7 @@ use crate::exit::Failure;
 
 /// Gives `server` a store in `folder`, and the tools that need one.
 pub(super) fn add(server: Server, folder: &Path) -> Result<Server, Failure> {
-    let store = SqliteStore::open(folder.join("store.db"), Config::default())?;
+    let store = SqliteStore::open(store_in(folder), Config::default())?;
     let mut config = ServerConfig::default();
     // Thirty seconds for a dead worker are too long for a demo.
     config.tasks.lease = Duration::from_secs(1);
@@ -30,6 +30,11 @@ pub(super) fn add(server: Server, folder: &Path) -> Result<Server, Failure> {
         .offer(Tool::new("refund", "Refunds an order after asking", refund).requires_store())
         .offer(vote.single_use())
         .offer(publish.task(TaskMode::Always).requires_store()))
+}
+
+/// The file of the store.
+pub(super) fn store_in(folder: &Path) -> PathBuf {
+    folder.join("store.db")
 }
 
 /// Log file in which the replicas record their effects.

@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
+use hyper::header::HeaderValue;
 use hyper::http::response::Parts;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
@@ -136,7 +137,12 @@ async fn forward(
         if std::mem::take(&mut state.loses_next) {
             return Err(Lost);
         }
-        return Ok(Response::from_parts(head, Full::new(answer)));
+        let mut response = Response::from_parts(head, Full::new(answer));
+        // Inspectors show by it which replica answered.
+        let name = HeaderValue::from_str(&replica.to_string());
+        let name = name.unwrap_or(HeaderValue::from_static("?"));
+        response.headers_mut().insert("x-served-by", name);
+        return Ok(response);
     }
     Ok(status(StatusCode::BAD_GATEWAY))
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::command::{command, run, sterna};
-use crate::terminal::{ENTER, User};
+use crate::terminal::{CTRL_C, ENTER, User};
 
 #[test]
 fn the_demo_shows_what_it_claims() {
@@ -67,6 +67,9 @@ fn a_person_answers_the_demo() {
     let user = sends(answers(user, "name"));
     user.sees("what was shown")
         .sees("a task survives kill -9 of every process")
+        .sees("see it on a web page: http://127.0.0.1:")
+        .sees("Ctrl-C ends it")
+        .types(CTRL_C)
         .ends_with(0);
 }
 

@@ -10,7 +10,7 @@ use super::questions::{self, AnswerErrors};
 use super::{Frame, page, post_form, shorten, size, time, wire};
 use crate::export::Export;
 use crate::record::{
-    CallRecord, Failure, LiveAnswer, LiveQuestion, Paused, Round, Status, TaskRecord,
+    AskedRound, CallRecord, Failure, LiveAnswer, LiveQuestion, Round, Status, TaskRecord,
 };
 use crate::urlencoded::Fields;
 
@@ -21,6 +21,8 @@ pub(crate) struct CallView<'a> {
     pub(crate) round: Option<usize>,
     /// Answers that were not sent, and the reasons.
     pub(crate) entered: Option<(&'a Fields, &'a AnswerErrors)>,
+    /// True if a command can write the text of a model.
+    pub(crate) has_sampler: bool,
     /// True if the inspector has the keys of the server.
     pub(crate) has_keys: bool,
     /// The other call, if two eras are compared: this call is one column.
@@ -70,11 +72,15 @@ pub(crate) fn call_page(frame: &Frame<'_>, call: &CallRecord, view: CallView<'_>
             dt { "arguments" } dd { code { (arguments(&request.arguments)) } }
         }
         p {
-            a href=(again) { "Call it again with other arguments" }
-            @if Export::of(call, selected).is_some() {
+            @if !frame.is_kept {
+                a href=(again) { "Call it again with other arguments" }
                 " · "
-                a href={ "/calls/" (call.id) "/export?round=" (selected) } { "Keep it as a test, a command or a script" }
             }
+            @if Export::of(call, selected).is_some() {
+                a href={ "/calls/" (call.id) "/export?round=" (selected) } { "Keep it as a test, a command or a script" }
+                " · "
+            }
+            a href={ "/calls/" (call.id) "/bundle" } download={ "call-" (call.id) ".json" } { "Keep it in a file" }
         }
         (timeline(call, selected))
         div.columns.tree-and-round {
@@ -125,6 +131,7 @@ fn branch(call: &CallRecord, at: usize, selected: usize) -> Markup {
                 b { "Round " (depth(call, at)) } " " (badge(round))
                 @if let Some(took) = round.took { " " span.dim { (time(took)) } }
                 @if let Some(state) = state_size(round) { " " span.dim { "state " (size(state)) } }
+                @if let Some(instance) = round.instance() { " " span.tag { (shorten(instance, 40)) } }
                 @if round.altered.is_some() { " " span.tag.bad { "altered" } }
             }
             @if let Some(answer) = sent(round) { p.dim { (answer) } }
@@ -184,14 +191,14 @@ fn arguments(arguments: &serde_json::Map<String, Value>) -> String {
 
 fn state_size(round: &Round) -> Option<usize> {
     match &round.status {
-        Status::Asked(paused) => paused.state().map(|state| state.len()),
+        Status::Asked(asked) => asked.state_bytes,
         _ => None,
     }
 }
 
 fn badge(round: &Round) -> Markup {
     let (class, word) = match &round.status {
-        Status::Asked(paused) if paused.questions().is_empty() => ("wait", "call again"),
+        Status::Asked(asked) if asked.questions.is_empty() => ("wait", "call again"),
         Status::Asked(_) => ("wait", "asks"),
         Status::Cancelled => ("off", "cancelled"),
         Status::Done { is_error: true, .. } => ("bad", "tool error"),
@@ -201,6 +208,7 @@ fn badge(round: &Round) -> Markup {
         Status::Running if has_open_question(round) => ("wait", "asks"),
         Status::Running => ("busy", "running"),
         Status::Task(_) => ("busy", "task"),
+        Status::Unfinished(_) => ("off", "unfinished"),
     };
     html! { span class={ "badge " (class) } { (word) } }
 }
@@ -243,7 +251,7 @@ fn timeline(call: &CallRecord, selected: usize) -> Markup {
                 is_error: false, ..
             } => "good",
             Status::Running | Status::Task(_) => "busy",
-            Status::Cancelled => "off",
+            Status::Cancelled | Status::Unfinished(_) => "off",
             Status::Done { .. } | Status::Failed(_) => "bad",
         };
         // Only numbers and names of ours are written here.
@@ -258,7 +266,10 @@ fn timeline(call: &CallRecord, selected: usize) -> Markup {
                 aria-label={ (path.len()) @if path.len() == 1 { " round, " } @else { " rounds, " } (total) " ms at the server" } { (PreEscaped(drawn)) }
             figcaption {
                 @for (number, at) in path.iter().enumerate().take(20) {
-                    span { "Round " (number + 1) ": " (time(took(at))) }
+                    span {
+                        "Round " (number + 1) ": " (time(took(at)))
+                        @if let Some(instance) = call.rounds[*at].instance() { " by " (shorten(instance, 40)) }
+                    }
                 }
                 span.dim { "Gaps between bars are the time that answers took; it is not drawn to scale." }
             }
@@ -316,13 +327,17 @@ fn outcome(
         },
     );
     match &round.status {
+        Status::Asked(kept) if frame.is_kept => kept_questions(kept),
         Status::Asked(paused) => asked(frame, call, at, paused, address, view),
-        Status::Cancelled => html! { p { "The call was cancelled." } },
+        Status::Cancelled => html! { p { "The call was cancelled." } (asked_before(round)) },
         Status::Done { result, is_error } => html! {
             @if *is_error { p.error { "The tool says that it failed." } }
+            (asked_before(round))
             (super::result::result(result, address))
         },
-        Status::Failed(failure) => failed(failure, round, view.has_keys),
+        Status::Failed(failure) => {
+            html! { (failed(failure, round, view.has_keys)) (asked_before(round)) }
+        }
         Status::Running => html! {
             @for (number, question) in round.questions.iter().enumerate() {
                 (live_question(frame, number, question, address, view))
@@ -344,6 +359,28 @@ fn outcome(
                 (live_question(frame, number, question, address, view))
             }
         },
+        Status::Unfinished(was) => html! {
+            p { "The call was " (shorten(was, 100)) " when it was kept." }
+            (asked_before(round))
+        },
+    }
+}
+
+/// Questions that were asked while the request was open.
+fn asked_before(round: &Round) -> Markup {
+    html! { @for question in &round.questions { (answered_question(question)) } }
+}
+
+/// Questions of a call that was read from a file: there is no server to answer.
+fn kept_questions(asked: &AskedRound) -> Markup {
+    html! {
+        @if asked.questions.is_empty() { p { "The server asked nothing, and wanted the call to be sent again." } }
+        ul.lines {
+            @for (key, request) in &asked.questions {
+                li { (questions::kind(request)) " " code { (shorten(key, 200)) } " " (questions::summary(request)) }
+            }
+        }
+        @if let Some(state) = asked.state_bytes { p.dim { "The state had " (size(state)) "." } }
     }
 }
 
@@ -351,11 +388,11 @@ fn asked(
     frame: &Frame<'_>,
     call: &CallRecord,
     at: usize,
-    paused: &Paused,
+    paused: &AskedRound,
     address: &str,
     view: CallView<'_>,
 ) -> Markup {
-    let questions = paused.questions();
+    let questions = &paused.questions;
     let answered = call.children(at).count();
     let shown = view
         .entered
@@ -373,14 +410,11 @@ fn asked(
         }
         (post_form(frame, &format!("{address}/answer"), &html! {
             (pair_field(view))
-            (questions::questions(
-                &questions,
-                shown,
-            ))
+            (questions::questions(questions, shown, view.has_sampler))
         }))
-        @if let Some(state) = paused.state() {
+        @if let Some(state) = paused.state_bytes {
             p.dim {
-                "The state has " (size(state.len())) ". "
+                "The state has " (size(state)) ". "
                 @if view.has_keys {
                     a href={ (address) "/token" } { "Open it on the workbench" }
                 } @else {
@@ -415,12 +449,16 @@ fn live_question(
                 (pair_field(view))
                 input type="hidden" name="question" value=(number);
                 p.dim { "The request stays open while the server waits for this answer." }
-                (questions::questions(
-                    &asked,
-                    view.entered,
-                ))
+                (questions::questions(&asked, view.entered, view.has_sampler))
             },
         ),
+        LiveAnswer::Given(_) | LiveAnswer::Withdrawn => answered_question(question),
+    }
+}
+
+/// A question that needs no answer any more.
+fn answered_question(question: &LiveQuestion) -> Markup {
+    match &question.answer {
         LiveAnswer::Given(answer) => html! {
             p {
                 "It asked " code { (shorten(&question.key, 100)) } " "
@@ -428,7 +466,7 @@ fn live_question(
                 code { (shorten(&masked(answer), 200)) }
             }
         },
-        LiveAnswer::Withdrawn => html! {
+        LiveAnswer::Open(_) | LiveAnswer::Withdrawn => html! {
             p { "It asked " code { (shorten(&question.key, 100)) } " and took the question back." }
         },
     }
@@ -450,10 +488,7 @@ fn task(frame: &Frame<'_>, record: &TaskRecord, address: &str, view: CallView<'_
         @if let Some(asked) = record.questions() {
             (post_form(frame, &format!("{address}/task"), &html! {
                 (pair_field(view))
-                (questions::questions(
-                    &asked,
-                    view.entered,
-                ))
+                (questions::questions(&asked, view.entered, view.has_sampler))
             }))
         }
         (post_form(frame, &format!("{address}/task-cancel"), &html! {

@@ -8,7 +8,7 @@ use sterna_protocol::tool::Tool;
 use super::form::{self, Filled};
 use super::{Frame, page, post_form, schema, shorten};
 use crate::catalog::{Catalog, Listing};
-use crate::fields::{Errors, fields_of, of_texts};
+use crate::fields::{Errors, fields_of, of_texts, variables};
 use crate::record::{CallKind, CallRequest};
 use crate::urlencoded::{Fields, encode};
 
@@ -176,6 +176,8 @@ pub(crate) struct Entry {
     /// Schema of the arguments.
     pub(crate) schema: Value,
     output: Option<Value>,
+    /// True if the name is a template of resources.
+    pub(crate) is_template: bool,
     tags: Markup,
 }
 
@@ -188,6 +190,7 @@ impl Entry {
             description: None,
             schema: of_texts(std::iter::empty()),
             output: None,
+            is_template: false,
             tags: html! {},
         };
         match kind {
@@ -225,6 +228,17 @@ impl Entry {
                     .iter()
                     .find(|known| known.uri == name);
                 entry.description = known.and_then(|known| known.description.clone());
+                let template = catalog
+                    .templates
+                    .items
+                    .iter()
+                    .find(|template| template.uri_template == name);
+                if let Some(template) = template {
+                    entry.description.clone_from(&template.description);
+                    let names = variables(name);
+                    entry.schema = of_texts(names.into_iter().map(|name| (name, None, true)));
+                    entry.is_template = true;
+                }
             }
         }
         Some(entry)
@@ -255,7 +269,7 @@ pub(crate) fn request_page(
     let json = json.or_else(|| Some(format!("{:#}", Value::Object(before?.arguments.clone()))));
     let common = html! {
         input type="hidden" name="kind" value=(entry.kind.word());
-        @if entry.kind == CallKind::Resource {
+        @if entry.kind == CallKind::Resource && !entry.is_template {
             div.field {
                 label for="name" { "URI" }
                 input id="name" name="name" value=(entered.and_then(|entered| entered.get("name")).unwrap_or(&entry.name));

@@ -6,6 +6,7 @@ mod explore;
 mod export;
 mod form;
 mod questions;
+mod recorded;
 mod result;
 mod schema;
 mod store;
@@ -19,6 +20,9 @@ pub(crate) use doctor::doctor_page;
 pub(crate) use explore::{Entry, ServerView, explore_page, request_page};
 pub(crate) use export::export_page;
 pub(crate) use questions::{AnswerErrors, read_answers};
+pub(crate) use recorded::{
+    exchange_card, exchange_line, exchange_page, recorded_page, title as recorded_title,
+};
 pub(crate) use result::image_of;
 pub(crate) use store::{ShownValue, store_page, task_page, value_of};
 pub(crate) use token::{TokenView, token_page};
@@ -35,6 +39,10 @@ pub(crate) struct Frame<'a> {
     /// True if the page is loaded again every second without the script. A page
     /// with a form is not: typed text would be lost.
     pub(crate) is_reloaded: bool,
+    /// True if a client is recorded.
+    pub(crate) has_recorder: bool,
+    /// True if the inspector shows a call that was kept in a file, and has no server.
+    pub(crate) is_kept: bool,
     /// True if the inspector has a store to show.
     pub(crate) has_store: bool,
     /// The entry of the navigation that is marked.
@@ -48,6 +56,7 @@ pub(crate) enum Here {
     Connection,
     Doctor,
     Explore,
+    Recorded,
     Store,
 }
 
@@ -77,11 +86,14 @@ pub(crate) fn page(frame: &Frame<'_>, title: &str, body: &Markup) -> Markup {
                 header.top {
                     span.brand { "sterna " b { "inspect" } }
                     nav aria-label="Pages" {
-                        (entry(Here::Explore, "/", "Explore"))
+                        @if !frame.is_kept { (entry(Here::Explore, "/", "Explore")) }
                         (entry(Here::Calls, "/calls", "Calls"))
+                        @if frame.has_recorder { (entry(Here::Recorded, "/recorded", "Recorded")) }
                         @if frame.has_store { (entry(Here::Store, "/store", "Store")) }
-                        (entry(Here::Doctor, "/doctor", "Doctor"))
-                        (entry(Here::Connection, "/connection", "Connection"))
+                        @if !frame.is_kept {
+                            (entry(Here::Doctor, "/doctor", "Doctor"))
+                            (entry(Here::Connection, "/connection", "Connection"))
+                        }
                     }
                     span.target title=(frame.target) { (frame.target) }
                 }

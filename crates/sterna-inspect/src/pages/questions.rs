@@ -33,7 +33,11 @@ pub(crate) struct AnswerErrors {
 /// each action; several have one button for all, and a choice each.
 /// `not_sent` is the form that was sent last, with the reasons why it went no
 /// further.
-pub(crate) fn questions(asked: &Asked, not_sent: Option<(&Fields, &AnswerErrors)>) -> Markup {
+pub(crate) fn questions(
+    asked: &Asked,
+    not_sent: Option<(&Fields, &AnswerErrors)>,
+    has_sampler: bool,
+) -> Markup {
     let none = AnswerErrors::default();
     let entered = not_sent.map(|(entered, _)| entered);
     let errors = not_sent.map_or(&none, |(_, errors)| errors);
@@ -50,6 +54,9 @@ pub(crate) fn questions(asked: &Asked, not_sent: Option<(&Fields, &AnswerErrors)
             fieldset.question {
                 legend { (kind(request)) " " code { (shorten(key, 200)) } }
                 (body(request, at, filled))
+                @if has_sampler && matches!(request, InputRequest::CreateMessage(_)) {
+                    button.quiet type="submit" name="sampler" value=(at) { "Have the command write it" }
+                }
                 @if asked.len() > 1 && can_decline(request) {
                     (actions(at, entered))
                 }

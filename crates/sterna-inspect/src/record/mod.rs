@@ -7,7 +7,7 @@ mod wire;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
-use sterna_client::{CancelHandle, Era, Error, ErrorKind, TaskHandle};
+use sterna_client::{CancelHandle, Direction, Era, Error, ErrorKind, TaskHandle};
 use sterna_protocol::input::{InputRequest, InputResponse};
 use sterna_protocol::tasks::{DetailedTask, TaskState};
 use tokio::sync::oneshot;
@@ -139,6 +139,19 @@ impl Round {
         matches!(self.status, Status::Running | Status::Task(_))
     }
 
+    /// Instance of the server that answered, if a header field of the response
+    /// names it.
+    pub(crate) fn instance(&self) -> Option<&str> {
+        let received = |message: &&WireRecord| message.direction == Direction::Received;
+        let mut headers = self
+            .wire
+            .iter()
+            .filter(received)
+            .flat_map(|message| &message.headers);
+        let named = headers.find(|(name, _)| INSTANCE_HEADERS.contains(&name.as_str()));
+        named.map(|(_, value)| value.as_str())
+    }
+
     /// Adds an item to one of the lists, unless there are too many already.
     pub(crate) fn keep<T>(list: &mut Vec<T>, left_out: &mut usize, item: T) {
         match list.len() < MOST_KEPT {
@@ -153,14 +166,14 @@ impl Round {
 #[derive(Clone, Debug)]
 pub(crate) struct Altered {
     pub(crate) what: String,
-    pub(crate) refusal: Option<(&'static str, String)>,
+    pub(crate) refusal: Option<(String, String)>,
 }
 
 /// State of a round.
 #[derive(Debug)]
 pub(crate) enum Status {
     /// The server wants answers.
-    Asked(Box<Paused>),
+    Asked(Box<AskedRound>),
     Cancelled,
     Done {
         result: Value,
@@ -171,6 +184,28 @@ pub(crate) enum Status {
     Running,
     /// The call goes on as a task.
     Task(Box<TaskRecord>),
+    /// The call had not ended when it was kept in a file.
+    Unfinished(String),
+}
+
+/// Questions of a round that has ended with them.
+#[derive(Debug)]
+pub(crate) struct AskedRound {
+    pub(crate) questions: Vec<(String, InputRequest)>,
+    /// Size of the request state.
+    pub(crate) state_bytes: Option<usize>,
+    /// The call as it can be resumed; `None` if it was read from a file.
+    pub(crate) paused: Option<Paused>,
+}
+
+impl AskedRound {
+    pub(crate) fn of(paused: Paused) -> Self {
+        Self {
+            questions: paused.questions(),
+            state_bytes: paused.state().map(|state| state.len()),
+            paused: Some(paused),
+        }
+    }
 }
 
 /// A task and its last known state.
@@ -235,7 +270,7 @@ pub(crate) struct LogLine {
 pub(crate) struct Failure {
     pub(crate) text: String,
     /// Code of the page in `docs/errors`.
-    pub(crate) code: &'static str,
+    pub(crate) code: String,
     pub(crate) is_of_state: bool,
     /// Code and message of the server's JSON-RPC error.
     pub(crate) rpc: Option<(i64, String)>,
@@ -252,12 +287,21 @@ impl Failure {
         let rpc = error.rpc();
         Self {
             text,
-            code: error.code(),
+            code: error.code().to_owned(),
             is_of_state: error.kind() == ErrorKind::RequestState,
             rpc: rpc.map(|error| (error.code.0, error.message.clone())),
         }
     }
 }
+
+/// Header fields by which proxies and servers name an instance.
+const INSTANCE_HEADERS: [&str; 5] = [
+    "x-served-by",
+    "x-instance",
+    "x-instance-id",
+    "x-backend-server",
+    "fly-machine-id",
+];
 
 /// Items of each list of a round. A server may send progress without end.
 const MOST_KEPT: usize = 300;

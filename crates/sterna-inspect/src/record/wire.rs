@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use http::HeaderMap;
 use serde_json::Value;
 use sterna_client::{Direction, WireMessage};
 
@@ -25,26 +26,58 @@ pub(crate) struct WireRecord {
 
 impl WireRecord {
     pub(crate) fn new(message: &WireMessage<'_>, after: Duration) -> Self {
-        let json: Option<Value> = serde_json::from_slice(message.body).ok();
-        let headers = message.headers.iter().map(|(name, value)| {
+        let status = message.status.map(|status| status.as_u16());
+        Self::of(
+            message.direction,
+            status,
+            message.headers,
+            message.body,
+            after,
+        )
+    }
+
+    /// A message that another client sent or received.
+    pub(crate) fn of(
+        direction: Direction,
+        status: Option<u16>,
+        headers: &HeaderMap,
+        body: &[u8],
+        after: Duration,
+    ) -> Self {
+        let json: Option<Value> = serde_json::from_slice(body).ok();
+        let mut record = Self::unread(direction, status, headers, body.len(), after);
+        record.title = title(json.as_ref());
+        if let Some(mut json) = json {
+            mask::body(&mut json);
+            record.body = cut(format!("{json:#}"));
+        }
+        record
+    }
+
+    /// A body of so many bytes that cannot be read. It cannot be masked either, so
+    /// it is not shown.
+    pub(crate) fn unread(
+        direction: Direction,
+        status: Option<u16>,
+        headers: &HeaderMap,
+        bytes: usize,
+        after: Duration,
+    ) -> Self {
+        let headers = headers.iter().map(|(name, value)| {
             let value = mask::header(name, &String::from_utf8_lossy(value.as_bytes()));
-            (name.as_str().to_owned(), value)
+            (name.as_str().to_owned(), cut(value))
         });
         Self {
             after,
-            direction: message.direction,
-            title: title(json.as_ref()),
-            status: message.status.map(|status| status.as_u16()),
+            direction,
+            title: "no message".to_owned(),
+            status,
             headers: headers.take(MOST_HEADERS).collect(),
-            body: match json {
-                Some(mut json) => {
-                    mask::body(&mut json);
-                    cut(format!("{json:#}"))
-                }
-                // What cannot be read cannot be masked either.
-                None => format!("({} bytes that are no JSON)", message.body.len()),
+            body: match bytes {
+                0 => "(no body)".to_owned(),
+                _ => format!("({bytes} bytes that are no JSON)"),
             },
-            bytes: message.body.len(),
+            bytes,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The forms that were sent.
 
+use std::time::Duration;
+
 use http::{Response, StatusCode};
 use serde_json::{Map, Value};
 use sterna_client::{Client, Era};
@@ -14,7 +16,7 @@ use super::response::{html, see_other};
 use super::views::{caller_of, server_name};
 use crate::calls::RoundId;
 use crate::connections::ConnectError;
-use crate::fields::{Errors, fields_of, read};
+use crate::fields::{Errors, expand, fields_of, read};
 use crate::pages::{self, AnswerErrors, Here, read_answers};
 use crate::record::{Altered, CallKind, CallRequest, Status};
 use crate::urlencoded::Fields;
@@ -51,11 +53,14 @@ impl Site {
                 return html(status, &page);
             }
         };
-        let request = CallRequest {
+        let mut request = CallRequest {
             kind,
             name: name.to_owned(),
             arguments,
         };
+        if entry.is_template {
+            request.name = expand(name, &std::mem::take(&mut request.arguments));
+        }
         match form.get("eras") {
             Some(_) => self.begin_both(request).await,
             None => match self.connections.client().await {
@@ -132,6 +137,9 @@ impl Site {
         let Some(paused) = self.calls.paused(at) else {
             return self.back_to(at, form).await;
         };
+        if let Some(written) = self.written_by_command(&paused.questions(), form).await {
+            return self.to_be_checked(at, form, written);
+        }
         let answers = match read_answers(&paused.questions(), form) {
             Ok(answers) => answers,
             Err(errors) => return self.not_sent(at, form, &errors),
@@ -157,6 +165,9 @@ impl Site {
         let Some(asked) = asked.flatten() else {
             return self.back_to(at, form).await;
         };
+        if let Some(written) = self.written_by_command(&asked, form).await {
+            return self.to_be_checked(at, form, written);
+        }
         match read_answers(&asked, form) {
             Ok(answers) => {
                 for (_, response) in answers {
@@ -183,11 +194,64 @@ impl Site {
         let Some(asked) = asked.flatten() else {
             return self.back_to(at, form).await;
         };
+        if let Some(written) = self.written_by_command(&asked, form).await {
+            return self.to_be_checked(at, form, written);
+        }
         match read_answers(&asked, form) {
             Ok(answers) => match self.calls.answer_task(client, at, answers).await {
                 Ok(()) => self.back_to(at, form).await,
                 Err(error) => self.failed(&error),
             },
+            Err(errors) => self.not_sent(at, form, &errors),
+        }
+    }
+
+    /// Has the command of the command line write the text of a model, if that
+    /// button was pressed. The text comes back in the form, for a person to check.
+    async fn written_by_command(
+        &self,
+        asked: &[(String, InputRequest)],
+        form: &Fields,
+    ) -> Option<Result<Fields, AnswerErrors>> {
+        let sampler = self.sampler.as_ref()?;
+        let at: usize = form.number("sampler")?;
+        let (_, InputRequest::CreateMessage(create)) = asked.get(at)? else {
+            return None;
+        };
+        let wrong = |text: String| {
+            let mut errors = AnswerErrors::default();
+            errors.fields.insert(format!("q{at}/text"), text);
+            errors
+        };
+        let writing = tokio::time::timeout(LONGEST_SAMPLING, sampler(create.params.clone()));
+        Some(match writing.await {
+            Ok(Ok(written)) => {
+                let blocks = written.content.blocks();
+                let texts = blocks.iter().filter_map(|block| match block {
+                    SamplingMessageContentBlock::Text(text) => Some(text.text.as_str()),
+                    _ => None,
+                });
+                let text = texts.collect::<Vec<_>>().join("\n");
+                let filled = form.with(&format!("q{at}/text"), &text);
+                Ok(filled.with(&format!("q{at}/model"), &written.model))
+            }
+            Ok(Err(error)) => Err(wrong(error.to_string())),
+            Err(_) => Err(wrong(format!(
+                "The command did not end within {LONGEST_SAMPLING:?}."
+            ))),
+        })
+    }
+
+    /// The form again, with the text that the command wrote or the reason why there
+    /// is none.
+    fn to_be_checked(
+        &self,
+        at: RoundId,
+        form: &Fields,
+        written: Result<Fields, AnswerErrors>,
+    ) -> Response<ResponseBody> {
+        match written {
+            Ok(filled) => self.form_again(at, &filled, &AnswerErrors::default(), StatusCode::OK),
             Err(errors) => self.not_sent(at, form, &errors),
         }
     }
@@ -253,8 +317,17 @@ impl Site {
         form: &Fields,
         errors: &AnswerErrors,
     ) -> Response<ResponseBody> {
+        self.form_again(at, form, errors, StatusCode::UNPROCESSABLE_ENTITY)
+    }
+
+    fn form_again(
+        &self,
+        at: RoundId,
+        form: &Fields,
+        errors: &AnswerErrors,
+        status: StatusCode,
+    ) -> Response<ResponseBody> {
         let not_sent = Some((at.call, form, errors));
-        let status = StatusCode::UNPROCESSABLE_ENTITY;
         match pair_of(form) {
             Some(pair) => self.render_eras(pair, not_sent, status),
             None => self.render_call(at.call, Some(at.round), not_sent, status),
@@ -266,6 +339,9 @@ impl Site {
         self.problem(StatusCode::BAD_GATEWAY, "The server refused", &text)
     }
 }
+
+/// Time that the command for sampling may take.
+const LONGEST_SAMPLING: Duration = Duration::from_secs(120);
 
 fn pair_of(form: &Fields) -> Option<(u64, u64)> {
     let (modern, legacy) = form.get("pair")?.split_once(',')?;

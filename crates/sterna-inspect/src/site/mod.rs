@@ -3,6 +3,7 @@
 mod actions;
 mod doctor;
 mod events;
+mod recorded;
 mod response;
 mod store;
 mod views;
@@ -19,10 +20,11 @@ use sterna_store::Survey;
 use crate::calls::{Calls, RoundId};
 use crate::catalog::SharedCatalog;
 use crate::checkup::Checkup;
-use crate::config::InspectorConfig;
+use crate::config::{InspectorConfig, Sampler};
 use crate::connections::Connections;
 use crate::guard::{Denied, Guard};
 use crate::pages;
+use crate::recorder::Recordings;
 use crate::urlencoded::Fields;
 use crate::workbench::Workbench;
 
@@ -37,6 +39,11 @@ pub(crate) struct Site {
     catalog: SharedCatalog,
     workbench: Option<Workbench>,
     survey: Option<Arc<dyn Survey>>,
+    sampler: Option<Sampler>,
+    /// The recorded exchanges, and the address that the client connects to.
+    recorded: Option<(Arc<Recordings>, String)>,
+    /// True if the only call was read from a file.
+    is_kept: bool,
     checkup: Checkup,
     /// True if the server is reached over HTTP.
     has_headers: bool,
@@ -66,8 +73,16 @@ impl Endpoint for SiteEndpoint {
 }
 
 impl Site {
-    pub(crate) fn new(guard: Guard, config: InspectorConfig) -> Self {
-        let calls = Arc::new(Calls::new());
+    pub(crate) fn new(
+        guard: Guard,
+        config: InspectorConfig,
+        calls: Arc<Calls>,
+        recorded: Option<(Arc<Recordings>, String)>,
+    ) -> Self {
+        let is_kept = config.bundle.is_some();
+        if let Some(bundle) = config.bundle {
+            calls.restore(bundle.call);
+        }
         let keys = config.keys;
         let workbench = keys.map(|keys| Workbench::new(keys, config.audience, config.tenant));
         Self {
@@ -81,6 +96,9 @@ impl Site {
             catalog: SharedCatalog::default(),
             workbench,
             survey: config.store,
+            sampler: config.sampler,
+            recorded,
+            is_kept,
             patience: config.patience,
         }
     }
@@ -142,11 +160,13 @@ impl Site {
     async fn get(&self, path: &str, query: &Fields, inbound: Inbound) -> Response<ResponseBody> {
         let segments: Vec<&str> = path.split('/').skip(1).collect();
         match segments.as_slice() {
+            [""] if self.is_kept => response::see_other("/calls/1"),
             [""] => self.explore(query).await,
             ["inspect.css"] => asset("text/css; charset=utf-8", STYLE),
             ["inspect.js"] => asset("text/javascript; charset=utf-8", SCRIPT),
             ["calls"] => self.list_calls(),
             ["calls", call] => self.show_call(call, query),
+            ["calls", call, "bundle"] => self.download_call(call),
             ["calls", call, "export"] => self.show_export(call, query),
             ["calls", call, "rounds", round, "token"] => match round_id(call, round) {
                 Some(at) => self.show_token(at, query).await,
@@ -161,6 +181,8 @@ impl Site {
             ["doctor"] => self.show_doctor(),
             ["eras"] => self.show_eras(query, None, StatusCode::OK),
             ["events"] => events::changes(self.calls.subscribe(), inbound.shutdown),
+            ["recorded"] => self.show_recorded(),
+            ["recorded", exchange] => self.show_exchange(exchange),
             ["request"] => self.show_request(query).await,
             ["store"] => self.show_store(query).await,
             ["store", "tasks", task] => self.show_task(task, query).await,
@@ -169,6 +191,10 @@ impl Site {
     }
 
     async fn post(&self, path: &str, form: &Fields) -> Response<ResponseBody> {
+        if self.is_kept {
+            let text = "This call was read from a file. There is no server to send anything to.";
+            return self.problem(StatusCode::METHOD_NOT_ALLOWED, "Not possible", text);
+        }
         let segments: Vec<&str> = path.split('/').skip(1).collect();
         match segments.as_slice() {
             ["calls"] => self.begin(form).await,

@@ -1,8 +1,8 @@
 //! Responses and their header fields.
 
 use http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, REFERRER_POLICY, SET_COOKIE,
-    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION,
+    REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use maud::Markup;
@@ -29,6 +29,16 @@ pub(super) fn asset(kind: &'static str, text: &'static str) -> Response<Response
 /// JSON for the script.
 pub(super) fn json(value: &Value) -> Response<ResponseBody> {
     reply::json(StatusCode::OK, value.to_string())
+}
+
+/// A file of JSON. The browser saves it and shows nothing of it.
+pub(super) fn download(json: String) -> Response<ResponseBody> {
+    let mut response = reply::json(StatusCode::OK, json);
+    let attachment = HeaderValue::from_static("attachment; filename=\"call.json\"");
+    response
+        .headers_mut()
+        .insert(CONTENT_DISPOSITION, attachment);
+    response
 }
 
 /// An image of a server, on a page of its own that runs nothing.

@@ -13,7 +13,8 @@ use sterna_protocol::completion::{
 use sterna_seal::UnixMillis;
 
 use super::Site;
-use super::response::{html, image, json as json_response};
+use super::response::{download, html, image, json as json_response};
+use crate::bundle;
 use crate::calls::RoundId;
 use crate::connections::ConnectError;
 use crate::export::Export;
@@ -33,6 +34,8 @@ impl Site {
             form_token: self.guard.form_token(),
             is_live: false,
             is_reloaded: false,
+            has_recorder: self.recorded.is_some(),
+            is_kept: self.is_kept,
             has_store: self.survey.is_some(),
             here,
         }
@@ -204,6 +207,7 @@ impl Site {
         CallView {
             round,
             entered: of_this_call.map(|(_, entered, errors)| (entered, errors)),
+            has_sampler: self.sampler.is_some(),
             has_keys: self.workbench.is_some(),
             pair,
         }
@@ -230,6 +234,18 @@ impl Site {
                             in a session the questions have no keys.";
                 self.problem(StatusCode::NOT_FOUND, "No export", text)
             }
+            None => self.not_found(),
+        }
+    }
+
+    /// The call as a file that opens again.
+    pub(super) fn download_call(&self, call: &str) -> Response<ResponseBody> {
+        let written = call.parse().ok().and_then(|call| {
+            self.calls
+                .read(call, |call| bundle::write(call, &self.target))
+        });
+        match written {
+            Some(written) => download(written),
             None => self.not_found(),
         }
     }

@@ -3,14 +3,16 @@
 
 mod chromium;
 mod inspected;
-mod stores;
 mod visitor;
 
 mod access;
 mod browser;
+mod bundles;
 mod calls;
 mod eras;
 mod exports;
 mod forks;
 mod hostile;
+mod records;
+mod stores;
 mod tokens;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sterna_client::Client;
 use sterna_http::clock;
-use sterna_inspect::{Inspector, InspectorConfig};
+use sterna_inspect::{Bundle, Inspector, InspectorConfig};
 use sterna_seal::Keyring;
 
 /// A response.
@@ -49,27 +49,37 @@ impl Page {
 
 /// Starts an inspector of the server at `target`; it ends with the test.
 pub(crate) fn inspector(target: &str, keys: Option<Keyring>) -> (SocketAddr, String) {
-    inspector_with(target, |config| config.keys = keys)
+    let (address, ticket, _) = inspector_with(target, |config| config.keys = keys);
+    (address, ticket)
 }
 
-fn inspector_with(target: &str, set: impl FnOnce(&mut InspectorConfig)) -> (SocketAddr, String) {
+/// Starts an inspector; returns the address for a client that is recorded, too.
+pub(crate) fn inspector_with(
+    target: &str,
+    set: impl FnOnce(&mut InspectorConfig),
+) -> (SocketAddr, String, Option<String>) {
     let url = target.to_owned();
     let connector = Arc::new(move || Ok(Client::builder(&url)));
     let mut config = InspectorConfig::new(target, connector);
     set(&mut config);
+    serve(config)
+}
+
+fn serve(config: InspectorConfig) -> (SocketAddr, String, Option<String>) {
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         runtime.block_on(async {
             let inspector = Inspector::bind(config).unwrap();
-            sender.send(inspector.url()).unwrap();
+            let urls = (inspector.url(), inspector.record_url());
+            sender.send(urls).unwrap();
             inspector.serve(pending()).await.unwrap();
         });
     });
-    let url = receiver.recv().unwrap();
+    let (url, record) = receiver.recv().unwrap();
     let address = url.strip_prefix("http://").unwrap();
     let (address, ticket) = address.split_once("/?ticket=").unwrap();
-    (address.parse().unwrap(), ticket.to_owned())
+    (address.parse().unwrap(), ticket.to_owned(), record)
 }
 
 /// A person who has opened the inspector.
@@ -78,6 +88,8 @@ pub(crate) struct Visitor {
     pub(crate) address: SocketAddr,
     pub(crate) cookie: String,
     pub(crate) form_token: String,
+    /// Address for a client that is recorded.
+    pub(crate) record: Option<String>,
 }
 
 impl Visitor {
@@ -87,7 +99,16 @@ impl Visitor {
     }
 
     pub(crate) fn with(target: &str, set: impl FnOnce(&mut InspectorConfig)) -> Self {
-        let (address, ticket) = inspector_with(target, set);
+        Self::opens(inspector_with(target, set), "/connection")
+    }
+
+    /// Opens an inspector of a call that was kept in a file.
+    pub(crate) fn of_bundle(bundle: &[u8]) -> Self {
+        let bundle = Bundle::parse(bundle).unwrap();
+        Self::opens(serve(InspectorConfig::of_bundle(bundle)), "/calls/1")
+    }
+
+    fn opens((address, ticket, record): (SocketAddr, String, Option<String>), first: &str) -> Self {
         let opened = send(
             address,
             &format!("GET /?ticket={ticket} HTTP/1.1\r\nHost: {address}\r\n\r\n"),
@@ -103,13 +124,13 @@ impl Visitor {
             address,
             cookie: cookie.to_owned(),
             form_token: String::new(),
+            record,
         };
-        let page = visitor.get("/connection");
-        let (_, rest) = page
-            .body
-            .split_once("name=\"form_token\" value=\"")
-            .unwrap();
-        visitor.form_token = rest.split('"').next().unwrap().to_owned();
+        let page = visitor.get(first);
+        // A page without a form has no token.
+        let token = page.body.split_once("name=\"form_token\" value=\"");
+        let token = token.and_then(|(_, rest)| rest.split('"').next());
+        visitor.form_token = token.unwrap_or_default().to_owned();
         visitor
     }
 

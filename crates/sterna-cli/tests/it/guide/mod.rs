@@ -142,4 +142,6 @@ const DEMO: &[(&str, &str)] = &[
     ("name:", "\r"),
     ("Send this?", "\r"),
     ("a task survives kill -9 of every process", ""),
+    ("see it on a web page: http://127.0.0.1:", ""),
+    ("Ctrl-C ends it", "\u{3}"),
 ];
