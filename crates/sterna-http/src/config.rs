@@ -175,6 +175,12 @@ pub struct Timeouts {
     /// before it stops it. Behind a load balancer that only polls, its polling
     /// interval.
     pub notice: Duration,
+    /// Time without a request after which the server ends by itself, as if it had
+    /// been told to. An open stream, a request of which a part is missing and a
+    /// task that is worked on are no such time; a probe counts as a request.
+    /// `None` by default: for a process that is started again by the next
+    /// request, as by socket activation.
+    pub exit_when_idle: Option<Duration>,
     /// Time for which running calls may go on after that. 25 seconds: within the 30
     /// that orchestrators grant before they kill.
     pub drain: Duration,
@@ -190,6 +196,7 @@ impl Default for Timeouts {
             call: Duration::from_secs(600),
             keep_alive: Duration::from_secs(15),
             notice: Duration::ZERO,
+            exit_when_idle: None,
             drain: Duration::from_secs(25),
         }
     }
@@ -207,8 +214,12 @@ impl Timeouts {
             call,
             keep_alive,
             notice,
+            exit_when_idle,
             drain,
         } = self;
+        if let Some(time) = exit_when_idle {
+            *time = (*time).min(LONGEST);
+        }
         for time in [head, body, idle, write, call, keep_alive, notice, drain] {
             *time = LONGEST.min(*time);
         }

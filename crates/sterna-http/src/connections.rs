@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::task::{Id, JoinSet};
 
@@ -73,6 +74,15 @@ impl Connections {
         let idle = alike.filter_map(|(monitor, _)| Some((monitor.idle_since()?, monitor)));
         let longest = idle.min_by_key(|(since, _)| *since);
         longest.is_some_and(|(_, monitor)| monitor.let_go())
+    }
+
+    /// Returns the moment since which no connection has had a request, but not one
+    /// before `earliest`; `None` if one has a request or a stream.
+    pub(super) fn idle_since(&self, earliest: Instant) -> Option<Instant> {
+        let mut monitors = self.open.values().map(|(monitor, _)| monitor);
+        monitors.try_fold(earliest, |latest, monitor| {
+            Some(latest.max(monitor.idle_since()?))
+        })
     }
 
     pub(super) fn open(

@@ -54,6 +54,14 @@ pub trait Endpoint: Send + Sync + 'static {
         None
     }
 
+    /// Moment of the last work that is done without a request; the present while
+    /// such work goes on. A server does not
+    /// [end for idleness](crate::Timeouts::exit_when_idle) meanwhile. `None` by
+    /// default.
+    fn last_work(&self) -> Option<Instant> {
+        None
+    }
+
     /// Headers of a response that a web page may read, as in
     /// `Access-Control-Expose-Headers`.
     fn exposed_headers(&self) -> &'static str {

@@ -82,7 +82,7 @@ pub use metrics::{Counter, Gauge, Histogram, Registry};
 pub use outbox::{Inbox, Outbox, PushError, outbox};
 pub use rate::TokenBucket;
 pub use refusal::Refusal;
-pub use serve::{DrainReport, bind};
+pub use serve::{DrainReport, bind, passed_listener};
 pub use shutdown::{Shutdown, interrupted};
 pub use slots::{Slot, Slots};
 pub use weigh::weigh;

@@ -34,7 +34,7 @@ use crate::auth::Gate;
 use crate::guard::with_deadline;
 
 pub(super) struct Shared<E> {
-    endpoint: E,
+    pub(super) endpoint: E,
     pub(super) config: HttpConfig,
     pub(super) access: Access,
     admission: Arc<AdmissionPolicy>,

@@ -4,9 +4,10 @@ use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::sleep_until;
 
 use super::clock;
 use super::config::ServeError;
@@ -99,13 +100,31 @@ impl<E: Endpoint> HttpServer<E> {
         leaving: impl Future<Output = ()>,
     ) {
         let mut leaving = pin!(leaving);
+        let longest_idle = self.0.config.timeouts.exit_when_idle;
+        let mut quiet_since = clock::now();
+        let idle_at = quiet_since + longest_idle.unwrap_or_default();
+        let mut idle_check = pin!(sleep_until(idle_at.into()));
         loop {
             tokio::select! {
                 biased;
                 () = &mut leaving => return,
-                Some(()) = connections.ended() => {}
+                Some(()) = connections.ended() => quiet_since = clock::now(),
+                () = &mut idle_check, if longest_idle.is_some() => {
+                    let longest = longest_idle.unwrap_or_default();
+                    let now = clock::now();
+                    let idle_since = self.idle_since(connections, quiet_since);
+                    let again = idle_since.map_or_else(|| now + longest.min(IDLE_CHECK), |at| at + longest);
+                    if again <= now {
+                        self.0.shutdown.begin();
+                        return;
+                    }
+                    idle_check.as_mut().reset(again.into());
+                }
                 accepted = listener.accept(), if connections.has_room() => match accepted {
-                    Ok((stream, peer)) => self.spawn_connection(connections, stream, peer, bound),
+                    Ok((stream, peer)) => {
+                        quiet_since = clock::now();
+                        self.spawn_connection(connections, stream, peer, bound);
+                    }
                     Err(error) if is_of_one_connection(&error) => {}
                     Err(error) => {
                         // Too many open files, as a rule: one idle connection makes room.
@@ -116,6 +135,13 @@ impl<E: Endpoint> HttpServer<E> {
             }
             self.0.metrics.connected(connections.len());
         }
+    }
+
+    /// Returns the moment since which there has been nothing to do; `None` while a
+    /// connection has a request.
+    fn idle_since(&self, connections: &Connections, quiet_since: Instant) -> Option<Instant> {
+        let since = connections.idle_since(quiet_since)?;
+        Some(since.max(self.0.endpoint.last_work().unwrap_or(since)))
     }
 
     fn spawn_connection(
@@ -154,6 +180,16 @@ impl<E: Endpoint> HttpServer<E> {
         self.0.metrics.connected(0);
         DrainReport { aborted }
     }
+}
+
+/// Returns the first TCP socket that a service manager has passed to this process
+/// (`LISTEN_FDS`, as systemd's socket activation does); `None` if there is none.
+///
+/// # Errors
+///
+/// The first of the sockets that were passed does not listen on TCP.
+pub fn passed_listener() -> io::Result<Option<TcpListener>> {
+    listenfd::ListenFd::from_env().take_tcp_listener(0)
 }
 
 /// Listens on the first of the addresses that can be had.
@@ -211,6 +247,9 @@ async fn pause_after(error: &io::Error) {
 const QUEUE: u32 = 1024;
 
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// Time after which a server that was busy looks again whether it is idle.
+const IDLE_CHECK: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {

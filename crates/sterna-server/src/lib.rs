@@ -100,7 +100,7 @@ pub use middleware::{Middleware, RoundEnd, RoundInfo, RoundResult};
 pub use rounds::{SealedState, StateContent};
 pub use server::{BuildError, Edit, Server, ServerConfig, Service, ShowMistakes, StartError};
 pub use task_mode::TaskMode;
-pub use tasks::TaskConfig;
+pub use tasks::{TaskConfig, WorkDone};
 pub use telemetry::TraceContext;
 
 // Nouns of other crates that authors, hosts and tests need.

@@ -1,7 +1,9 @@
 //! The server as its workers see it: its tools, and their questions and results
 //! in MCP.
 
+use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -16,8 +18,8 @@ use sterna_protocol::version::ProtocolVersion;
 use sterna_runner::Admit;
 use sterna_runner::effects::random_bytes;
 use sterna_runner::tasks::{
-    self, StartedTask, TaskCatalog, TaskHost, TaskProtocol, TaskShared, Unreadable, WorkerExit,
-    read_journal,
+    self, StartedTask, TaskCatalog, TaskHost, TaskProtocol, TaskShared, Unreadable, WorkDone,
+    WorkerExit, read_journal,
 };
 use sterna_store::{BoxFuture, Claimed, Name, Outcome, TaskId};
 use tracing::{Instrument, Span, field};
@@ -35,22 +37,59 @@ use crate::tasks::{Stored, Tasks};
 
 /// Works on tasks until `shutdown` begins, then lets go of them.
 pub(crate) async fn work(current: CurrentCore, shutdown: Shutdown) {
-    let core = current.core();
-    let Some(tasks) = core.tasks.clone() else {
-        return;
+    if let Some((host, worker)) = host(current, shutdown) {
+        let queue = Arc::clone(&host.tasks.queue);
+        tasks::work(host, queue, worker).await;
+    }
+}
+
+/// Works on tasks for `slice`, or until `shutdown` begins or there is nothing to
+/// do, then lets go of them.
+pub(crate) async fn work_for(
+    current: CurrentCore,
+    shutdown: Shutdown,
+    slice: Duration,
+) -> WorkDone {
+    let slice = slice.min(LONGEST_SLICE);
+    let over = Shutdown::new();
+    let Some((host, worker)) = host(current, over.clone()) else {
+        return WorkDone::default();
     };
+    let queue = Arc::clone(&host.tasks.queue);
+    let drain = host.tasks.config.drain.min(slice / 5);
+    let ending = async {
+        let ends = tokio::time::sleep(slice - drain);
+        tokio::select! {
+            () = ends => {}
+            () = shutdown.begun() => {}
+        }
+        over.begin();
+        // The work ends by itself.
+        std::future::pending::<Infallible>().await
+    };
+    tokio::select! {
+        done = tasks::work_for(host, queue, worker, slice, drain) => done,
+        never = ending => match never {},
+    }
+}
+
+fn host(current: CurrentCore, shutdown: Shutdown) -> Option<(Host, Name)> {
+    let core = current.core();
+    let tasks = core.tasks.clone()?;
     let Some(worker) = worker_name(&core) else {
         tracing::error!(target: "sterna::tasks", "a worker has no name");
-        return;
+        return None;
     };
-    let queue = Arc::clone(&tasks.queue);
     let host = Host {
         current,
         tasks,
         shutdown,
     };
-    tasks::work(host, queue, worker).await;
+    Some((host, worker))
 }
+
+/// A day: a clock has no room for the longest durations.
+const LONGEST_SLICE: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn worker_name(core: &Core) -> Option<Name> {
     let id = u32::from_be_bytes(random_bytes().ok()?.first_chunk().copied()?);

@@ -1,6 +1,7 @@
 //! Every example is run, and does what its header says.
 #![cfg(test)]
 
+mod activation;
 mod fleet;
 mod headers;
 mod nginx;

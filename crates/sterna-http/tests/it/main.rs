@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod desk;
+mod idle;
 mod issuer;
 mod wire;
 

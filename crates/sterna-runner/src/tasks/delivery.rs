@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use sterna_flow::{Diagnostic, Key, OpenQuestion, UnixMillis};
@@ -38,6 +39,8 @@ pub(super) struct TaskDelivery<'a, H, P> {
     /// Resolves when the store is to be asked for answers or the task is to be
     /// left.
     signal: Option<BoxFuture<'static, Signal>>,
+    /// Time between the shutdown and `leave_at`.
+    drain: Duration,
     /// Time at which a task that does not stop is left. Set when the server
     /// shuts down.
     leave_at: Option<Instant>,
@@ -96,6 +99,7 @@ impl<'a, H: TaskHost, P: TaskProtocol> TaskDelivery<'a, H, P> {
             questions: Questions::of(&worker.claimed),
             operation: None,
             signal: None,
+            drain: worker.drain,
             leave_at: None,
         }
     }
@@ -306,7 +310,7 @@ impl<H: TaskHost, P: TaskProtocol> Delivery for TaskDelivery<'_, H, P> {
                 }
                 // A step that runs has some time left to come to an end.
                 Poll::Ready(Signal::Leave) => {
-                    self.leave_at = Some(Instant::now() + self.queue.config.drain);
+                    self.leave_at = Some(Instant::now() + self.drain);
                     flow.shed();
                     return Ok(Next::Poll);
                 }

@@ -4,6 +4,7 @@
 //! step before the handler sees it. A task that waits is passivated, so that it
 //! costs nothing.
 
+mod activity;
 mod config;
 mod delivery;
 mod health;
@@ -12,6 +13,7 @@ mod lease;
 mod pool;
 mod questions;
 mod shared;
+mod tally;
 mod worker;
 
 use std::fmt;
@@ -20,12 +22,15 @@ use std::sync::Arc;
 use sterna_flow::{Asked, DecodeError, Entry, Fingerprint, Journal, Limits};
 use sterna_store::{Claimed, Name, Phase, Store};
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 
+use activity::Activity;
 pub use config::TaskConfig;
 pub use health::StoreHealth;
 pub use host::{StartedTask, TaskCatalog, TaskHost, TaskProtocol};
-pub use pool::{jitter, work};
+pub use pool::{jitter, work, work_for};
 pub use shared::TaskShared;
+pub use tally::WorkDone;
 pub use worker::WorkerExit;
 
 /// Tasks of a server in their store, as all parts of one instance share them.
@@ -37,6 +42,7 @@ pub struct TaskQueue {
     created: Notify,
     /// Counts changes that this instance has made to any task.
     changed: watch::Sender<u64>,
+    activity: Arc<Activity>,
 }
 
 impl TaskQueue {
@@ -48,7 +54,14 @@ impl TaskQueue {
             health: StoreHealth::default(),
             created: Notify::new(),
             changed: watch::Sender::new(0),
+            activity: Arc::default(),
         }
+    }
+
+    /// Returns the moment at which this instance last worked on a task: the
+    /// present while it does, `None` if it never did.
+    pub fn last_work(&self) -> Option<Instant> {
+        self.activity.last()
     }
 
     /// Returns what is known about the store's errors.

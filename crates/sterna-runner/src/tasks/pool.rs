@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::TaskQueue;
 use super::host::{TaskCatalog, TaskHost};
+use super::tally::{Tally, WorkDone};
 use super::worker::TaskWorker;
 use crate::effects::random_bytes;
 
@@ -22,15 +23,47 @@ use crate::effects::random_bytes;
 /// Dropping the future drops the workers. Their tasks are taken over when their
 /// leases end.
 pub async fn work<H: TaskHost>(host: H, queue: Arc<TaskQueue>, worker: Name) {
-    let claim = Claim::new(worker, queue.config.lease);
-    let pool = WorkerPool {
-        host: Arc::new(host),
-        queue,
-        claim,
-        jobs: JoinSet::new(),
-        bells: HashMap::new(),
+    let mut pool = WorkerPool::new(host, queue, worker);
+    pool.claim_and_run(WhenIdle::Wait).await;
+    pool.join_all().await;
+}
+
+/// Works on the tasks of `queue` until the host shuts down or there is nothing to
+/// do, then lets go of them, all within `slice`. The host shuts down `drain`
+/// before the end of `slice`.
+///
+/// A worker that blocks its thread, or waits for a store that does not answer, is
+/// given up a moment after that.
+///
+/// # Cancel safety
+///
+/// As [`work`].
+pub async fn work_for<H: TaskHost>(
+    host: H,
+    queue: Arc<TaskQueue>,
+    worker: Name,
+    slice: Duration,
+    drain: Duration,
+) -> WorkDone {
+    let end = Instant::now() + slice + GRACE;
+    let mut pool = WorkerPool::new(host, queue, worker);
+    pool.drain = drain;
+    let working = async {
+        pool.claim_and_run(WhenIdle::Stop).await;
+        pool.join_all().await;
     };
-    pool.run().await;
+    // Its workers are dropped with the pool, those that have not ended.
+    let _ = tokio::time::timeout_at(end, working).await;
+    let mut done = pool.tally.read();
+    done.left += u32::try_from(pool.jobs.len()).unwrap_or(u32::MAX);
+    done
+}
+
+/// Reaction of a pool that finds nothing to do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WhenIdle {
+    Stop,
+    Wait,
 }
 
 /// Workers of one instance.
@@ -41,10 +74,25 @@ struct WorkerPool<H> {
     jobs: JoinSet<TaskId>,
     /// Notified when a task that runs here was answered or cancelled.
     bells: HashMap<TaskId, Arc<Notify>>,
+    drain: Duration,
+    tally: Arc<Tally>,
 }
 
 impl<H: TaskHost> WorkerPool<H> {
-    async fn run(mut self) {
+    fn new(host: H, queue: Arc<TaskQueue>, worker: Name) -> Self {
+        Self {
+            host: Arc::new(host),
+            claim: Claim::new(worker, queue.config.lease),
+            drain: queue.config.drain,
+            queue,
+            jobs: JoinSet::new(),
+            bells: HashMap::new(),
+            tally: Arc::default(),
+        }
+    }
+
+    /// Starts workers until the host shuts down, or until there is nothing to do.
+    async fn claim_and_run(&mut self, when_idle: WhenIdle) {
         let (host, queue) = (Arc::clone(&self.host), Arc::clone(&self.queue));
         let mut shutdown = host.shutdown();
         let mut wakeups = queue.store.wakeups();
@@ -59,6 +107,10 @@ impl<H: TaskHost> WorkerPool<H> {
             if taken == MOST_AT_ONCE {
                 // There may be more of it, and room: no reason to wait.
                 continue;
+            }
+            if when_idle == WhenIdle::Stop && taken == 0 && self.jobs.is_empty() {
+                self.sweep().await;
+                break;
             }
             tokio::select! {
                 () = &mut shutdown => break,
@@ -77,6 +129,9 @@ impl<H: TaskHost> WorkerPool<H> {
                 }
             }
         }
+    }
+
+    async fn join_all(&mut self) {
         while let Some(done) = self.jobs.join_next().await {
             self.done(done);
         }
@@ -101,6 +156,7 @@ impl<H: TaskHost> WorkerPool<H> {
             }
             Err(error) => {
                 self.queue.health.cannot_claim(&error);
+                self.tally.count_failed_claim();
                 let cause: &dyn std::error::Error = &error;
                 let code = error.code().unwrap_or("MR0404");
                 tracing::warn!(target: "sterna::tasks", code, error = cause, "no work can be claimed");
@@ -121,10 +177,14 @@ impl<H: TaskHost> WorkerPool<H> {
                 claimed,
                 since,
                 bell,
+                drain: self.drain,
+                tally: Arc::clone(&self.tally),
             };
             let work = catalog.enclose(task, attempt, Box::pin(worker.work()));
+            let working = self.queue.activity.begin();
             self.jobs.spawn(async move {
                 work.await;
+                drop(working);
                 task
             });
         }
@@ -178,6 +238,9 @@ pub fn jitter() -> u64 {
     let bytes = random_bytes().unwrap_or_default();
     bytes.first_chunk().copied().map_or(0, u64::from_be_bytes)
 }
+
+/// Time after the end of a slice for the last writes to the store.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Shortest pause between two looks for work.
 const SHORTEST_POLL: Duration = Duration::from_millis(50);

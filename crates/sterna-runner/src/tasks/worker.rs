@@ -11,6 +11,7 @@ use tracing::Span;
 use super::delivery::{Stop, TaskDelivery};
 use super::host::{StartedTask, TaskCatalog, TaskHost, TaskProtocol};
 use super::lease::{LeaseKeeper, LeaseLost};
+use super::tally::{Tally, WorkEnd};
 use super::{TaskQueue, TaskShared};
 use crate::run::run;
 
@@ -30,21 +31,6 @@ pub enum WorkerExit {
     Retry,
 }
 
-impl WorkerExit {
-    /// Returns a word for it, for operators.
-    fn as_str(&self) -> &'static str {
-        match self {
-            Self::Finished(Outcome::Cancelled) => "cancelled",
-            Self::Finished(Outcome::Completed(_)) => "finished",
-            Self::Finished(_) => "failed",
-            Self::HandedOver => "shed",
-            Self::Left => "left",
-            Self::Passivated => "waiting",
-            Self::Retry => "retry",
-        }
-    }
-}
-
 /// Task that was claimed, and what its worker needs.
 pub(super) struct TaskWorker<H: TaskHost> {
     pub(super) host: Arc<H>,
@@ -55,6 +41,9 @@ pub(super) struct TaskWorker<H: TaskHost> {
     pub(super) since: Instant,
     /// Notified when the task was answered or cancelled.
     pub(super) bell: Arc<Notify>,
+    /// Time that the task has, once the host shuts down, before it is handed over.
+    pub(super) drain: Duration,
+    pub(super) tally: Arc<Tally>,
 }
 
 impl<H: TaskHost> TaskWorker<H> {
@@ -63,23 +52,29 @@ impl<H: TaskHost> TaskWorker<H> {
         let (queue, lease) = (Arc::clone(&self.queue), self.claimed.lease);
         let length = queue.config.lease;
         let mut keeper = LeaseKeeper::new(Arc::clone(&queue), lease, length, self.since);
-        // A worker that has lost its lease writes nothing more: the task is another's.
-        if self.work_under(&mut keeper).await.is_ok() {
-            queue.notify_changed();
+        let tally = Arc::clone(&self.tally);
+        match self.work_under(&mut keeper).await {
+            Ok(end) => {
+                tally.count(end);
+                queue.notify_changed();
+            }
+            // It writes nothing more: the task is another's.
+            Err(LeaseLost) => tally.count(WorkEnd::Lost),
         }
     }
 
-    async fn work_under(mut self, keeper: &mut LeaseKeeper) -> Result<(), LeaseLost> {
+    async fn work_under(mut self, keeper: &mut LeaseKeeper) -> Result<WorkEnd, LeaseLost> {
         let retry = self.retry_pause();
         let shared = TaskShared::new(Arc::clone(&self.queue), self.claimed.lease);
         let exit = match self.catalog.start(&self.claimed, &shared) {
             Ok(started) => self.run(started, &shared, keeper).await?,
             Err(exit) => exit,
         };
-        Span::current().record("sterna.outcome", exit.as_str());
+        let end = WorkEnd::of(&exit);
+        Span::current().record("sterna.outcome", end.as_str());
         let passivation = match exit {
-            WorkerExit::Passivated => return Ok(()),
-            WorkerExit::Finished(outcome) => return keeper.finish(outcome).await.map(drop),
+            WorkerExit::Passivated => return Ok(end),
+            WorkerExit::Finished(outcome) => return keeper.finish(outcome).await.map(|_| end),
             WorkerExit::HandedOver => Passivation::HandOver,
             WorkerExit::Left => Passivation::For(LEFT),
             WorkerExit::Retry => Passivation::Retry(retry),
@@ -90,7 +85,7 @@ impl<H: TaskHost> TaskWorker<H> {
             let later = Passivation::Retry(LEFT);
             keeper.passivate(Commit::default(), later).await?;
         }
-        Ok(())
+        Ok(end)
     }
 
     /// Runs the flow until it ends, waits, or must be let go of.

@@ -38,6 +38,11 @@ pub(crate) enum Failure {
     Header(HeaderMismatch),
     /// Something of ours is broken. It was logged where it was found.
     Internal,
+    /// The server is serverless and keeps no stream open.
+    NoListeners,
+    /// A session of this revision is not opened, because the server is
+    /// serverless.
+    NoSessions(ProtocolVersion),
     /// A part of the parameters is not acceptable; says which and why.
     Params(Cow<'static, str>),
     /// The flow wants to go back to the client more often than it may.
@@ -126,6 +131,21 @@ impl Failure {
             Self::Handler(error) => (StatusCode::OK, error.to_wire()),
             Self::Header(mismatch) => (BAD, mismatch.into()),
             Self::Internal => internal(StatusCode::INTERNAL_SERVER_ERROR, "Internal error"),
+            Self::NoListeners => {
+                let text = "Method not found: subscriptions/listen; this server runs serverless \
+                            and keeps no stream open. Read lists and resources again when their \
+                            `ttlMs` has passed, and tasks with `tasks/get`";
+                let error = ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, text);
+                (StatusCode::NOT_FOUND, error)
+            }
+            Self::NoSessions(requested) => {
+                let (status, mut error) = unsupported(requested);
+                error.message.push_str(
+                    ". It runs serverless and keeps no sessions: use a client of that revision, \
+                     or ask the operator for an instance with sessions",
+                );
+                (status, error)
+            }
             Self::Params(what) => (BAD, invalid(format!("Invalid params: {what}"))),
             Self::Rounds => internal(
                 StatusCode::OK,
@@ -159,13 +179,7 @@ impl Failure {
                 let error = ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, text);
                 (StatusCode::NOT_FOUND, error)
             }
-            Self::Version(requested) => {
-                let supported = vec![ProtocolVersion::V2026_07_28];
-                // No revision has such a name, however long the one that was sent is.
-                let requested = wording::cut(requested.as_str(), wording::LONGEST_NAME);
-                let refusal = UnsupportedProtocolVersion::new((&*requested).into(), supported);
-                (BAD, (&refusal).into())
-            }
+            Self::Version(requested) => unsupported(requested),
         }
     }
 }
@@ -208,6 +222,15 @@ impl Unknown {
             _ => error,
         }
     }
+}
+
+/// The error that names the revision which the server speaks.
+fn unsupported(requested: &ProtocolVersion) -> (StatusCode, ErrorObject) {
+    let supported = vec![ProtocolVersion::V2026_07_28];
+    // No revision has such a name, however long the one that was sent is.
+    let requested = wording::cut(requested.as_str(), wording::LONGEST_NAME);
+    let refusal = UnsupportedProtocolVersion::new((&*requested).into(), supported);
+    (StatusCode::BAD_REQUEST, (&refusal).into())
 }
 
 /// The error that names what a client would have to declare, and where.

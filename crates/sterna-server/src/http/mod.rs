@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 
 use http::{HeaderMap, Response};
 use sterna_protocol::http::decode_value;
@@ -50,6 +51,12 @@ impl Endpoint for Mcp {
         EXPOSED_HEADERS
     }
 
+    fn last_work(&self) -> Option<Instant> {
+        let core = self.0.core();
+        let worked = core.tasks.as_ref()?.queue.last_work()?;
+        Some(worked.into_std())
+    }
+
     fn call(&self, inbound: Inbound) -> impl Future<Output = Response<ResponseBody>> + Send {
         let core = self.0.core();
         let now = core.now();
@@ -69,7 +76,7 @@ fn answer(core: Arc<Core>, inbound: Inbound) -> Reply {
     match era(&inbound) {
         Era::Standalone => v2026::answer(core, inbound),
         Era::Session if core.serves_sessions => Reply::pending(sessions::answer(core, inbound)),
-        Era::Session => match sessions::reject_initialize(&inbound) {
+        Era::Session => match sessions::reject_initialize(&core, &inbound) {
             Some(refusal) => Reply::Ready(refusal),
             None => v2026::answer(core, inbound),
         },

@@ -27,6 +27,9 @@ pub(crate) struct Profile {
     pub(crate) has_store: bool,
     /// `true` if the tasks of SEP-2322 are served, too.
     pub(crate) sep2322_tasks: bool,
+    /// `true` if no session and no listener is served, because the process may
+    /// end with any request.
+    pub(crate) is_serverless: bool,
 }
 
 /// Replies that are the same for every client.
@@ -50,7 +53,7 @@ impl Profile {
         offers: &Catalog,
         extensions: &Extensions,
     ) -> CachedReplies {
-        let mut capabilities = declare(offers);
+        let mut capabilities = declare(offers, self.is_serverless);
         let mut hello = InitializeResult::new(
             ProtocolVersion::V2025_11_25,
             capabilities.clone().into(),
@@ -87,7 +90,7 @@ impl Profile {
 }
 
 /// Declares the capabilities that the server has, and no others (DISC-S2).
-fn declare(offers: &Catalog) -> ServerCapabilities {
+fn declare(offers: &Catalog, is_serverless: bool) -> ServerCapabilities {
     let list_changed = offers.changing.then_some(true);
     let mut capabilities = ServerCapabilities::default();
     if offers.has_tools() {
@@ -103,7 +106,7 @@ fn declare(offers: &Catalog) -> ServerCapabilities {
     if offers.has_resources() {
         let mut resources = ResourcesCapability::default();
         resources.list_changed = list_changed;
-        resources.subscribe = Some(true);
+        resources.subscribe = (!is_serverless).then_some(true);
         capabilities.resources = Some(resources);
     }
     capabilities.completions = offers.completes().then(JsonObject::new);

@@ -15,7 +15,7 @@ use sterna_seal::{KeySource, Keyring, Realm, ReloadError, SharedKeyring, ThreadE
 
 use super::reload::{KeysReady, read_keys};
 use super::service::Manner;
-use super::{BuildError, GivenKeys, Server, Service, ShowMistakes};
+use super::{BuildError, GivenKeys, Server, ServerConfig, Service, ShowMistakes};
 use crate::catalog::{Catalog, Extension, Extensions};
 use crate::changes::Changes;
 use crate::core::{Core, MistakesShown};
@@ -47,6 +47,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         mut http,
         serves_sessions,
         changing,
+        is_serverless,
         config,
         logs_to_stderr,
     } = server;
@@ -79,6 +80,9 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
             }
         }
     }
+    if is_serverless {
+        problems.extend(needs_a_process(changing, &config));
+    }
     let has_keys = keys.is_some();
     let keys = match keys {
         Some(GivenKeys::Shared(keys)) => keys,
@@ -110,8 +114,9 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         page: config.page,
         has_store: store.is_some(),
         sep2322_tasks,
+        is_serverless,
     };
-    http.get_and_delete &= serves_sessions;
+    http.get_and_delete &= serves_sessions && !is_serverless;
     let audience = config.audience.as_deref().unwrap_or(&info.name);
     let build = build_id(&info.name, &info.version);
     let made_by = Build {
@@ -243,6 +248,30 @@ pub(super) fn missing_store(offers: &Catalog, has_store: bool) -> Vec<String> {
             .then(|| format!("MR0401: the tool `{name}` requires a store, and the server has none"))
     });
     missing.collect()
+}
+
+/// Settings of a serverless server that only a process which lives on can have.
+fn needs_a_process(changing: bool, config: &ServerConfig) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut refuse = |setting, why| {
+        problems.push(format!(
+            "MR0213: `{setting}` needs a process that lives on: {why}; \
+             leave it out, or leave out `serverless`"
+        ));
+    };
+    if changing {
+        refuse(
+            "Server::dynamic_lists",
+            "a change is announced to clients that listen, and reaches this process alone",
+        );
+    }
+    if config.session_lifetime.is_some() {
+        refuse(
+            "ServerConfig::session_lifetime",
+            "sessions of the earlier revisions have a stream that stays open",
+        );
+    }
+    problems
 }
 
 fn unusable_keys(source: &dyn KeySource, error: &ReloadError) -> String {

@@ -77,6 +77,7 @@ pub struct Server {
     http: HttpConfig,
     serves_sessions: bool,
     changing: bool,
+    is_serverless: bool,
     config: ServerConfig,
     logs_to_stderr: bool,
 }
@@ -101,6 +102,7 @@ impl Server {
             http: HttpConfig::default(),
             serves_sessions: true,
             changing: false,
+            is_serverless: false,
             config: ServerConfig::default(),
             logs_to_stderr: false,
         }
@@ -439,6 +441,26 @@ impl Server {
     /// clients are served.
     pub fn without_sessions(mut self) -> Self {
         self.serves_sessions = false;
+        self
+    }
+
+    /// Serves only what needs no process that lives on, for a platform that ends
+    /// or freezes processes between two requests.
+    ///
+    /// Round trips and tasks work; for tasks, something must call
+    /// [`Service::work_for`] or run workers elsewhere. Clients of the revisions
+    /// before 2026-07-28, which need a session, and `subscriptions/listen`, which
+    /// needs a stream that stays open, are refused with an error that says so.
+    /// Settings that need either keep the server from being built (MR0213).
+    ///
+    /// ```
+    /// use sterna_server::Server;
+    ///
+    /// let refused = Server::new("greeter", "1.0.0").dynamic_lists().serverless().build();
+    /// assert!(refused.unwrap_err().to_string().contains("MR0213"));
+    /// ```
+    pub fn serverless(mut self) -> Self {
+        self.is_serverless = true;
         self
     }
 

@@ -5,12 +5,15 @@ use std::fmt;
 use std::io::{self, IsTerminal as _};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use sterna_http::auth::Gate;
 use sterna_http::{
     ConfigError, DrainReport, HttpConfig, HttpServer, Probes, Shutdown, bind, interrupted,
+    passed_listener,
 };
+use sterna_runner::tasks::WorkDone;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 
@@ -80,6 +83,40 @@ impl Service {
         self.serve_on(listener, interrupted()).await.map(drop)
     }
 
+    /// Serves on the socket that a service manager has passed to this process
+    /// (`LISTEN_FDS`, as systemd's socket activation does), or at `address` if
+    /// there is none, until the process is interrupted, then drains.
+    ///
+    /// With [`Timeouts::exit_when_idle`](crate::http::Timeouts::exit_when_idle)
+    /// the process ends when it has nothing to do, and the manager starts another
+    /// for the next request: the socket stays open meanwhile, so that none is
+    /// refused.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`] says what to do about it.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn run() -> Result<(), sterna_server::StartError> {
+    /// use std::time::Duration;
+    /// use sterna_server::Server;
+    /// use sterna_server::http::HttpConfig;
+    ///
+    /// let mut http = HttpConfig::default();
+    /// http.timeouts.exit_when_idle = Some(Duration::from_secs(300));
+    /// let server = Server::new("deployer", "1.0.0").key_file("keys.toml").http(http);
+    /// server.build()?.serve_activated("127.0.0.1:8080").await
+    /// # }
+    /// ```
+    pub async fn serve_activated(self, address: impl ToSocketAddrs) -> Result<(), StartError> {
+        match passed_listener().map_err(StartError::Address)? {
+            Some(listener) => self.serve_on(listener, interrupted()).await.map(drop),
+            None => self.serve(address).await,
+        }
+    }
+
     /// Serves on a listener that is already there until `until` is done.
     ///
     /// # Errors
@@ -130,6 +167,43 @@ impl Service {
     /// leases end.
     pub async fn work(&self) {
         workers::work(self.current.clone(), self.shutdown().clone()).await;
+    }
+
+    /// Works on tasks for `slice`, for a process that cannot work on them for
+    /// longer: a function that is called by a schedule.
+    ///
+    /// Claims tasks, runs them and, at the end of the slice, hands over what is
+    /// not finished, so that the next slice goes on at once where their last step
+    /// ended. Returns early when there is nothing to do, and at most two seconds
+    /// late. A step that takes longer than a slice does not come to an end: it is
+    /// begun again by the next one. Tasks get the last fifth of the slice, or
+    /// [`TaskConfig::drain`](crate::TaskConfig::drain) if that is less, to end the
+    /// step they are in.
+    ///
+    /// Does nothing if the server has no store.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`work`](Self::work).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    /// use sterna_server::{MemoryStore, Server};
+    ///
+    /// let store = Arc::new(MemoryStore::new());
+    /// let service = Server::new("jobs", "1.0.0").store(store).build()?;
+    /// let done = service.work_for(Duration::from_secs(20)).await;
+    /// assert!(done.is_nothing());
+    /// # Ok(()) }
+    /// ```
+    pub async fn work_for(&self, slice: Duration) -> WorkDone {
+        let shutdown = self.shutdown().clone();
+        workers::work_for(self.current.clone(), shutdown, slice).await
     }
 
     /// Serves one client on standard input and output until its end or until

@@ -124,7 +124,7 @@ fn of_revision(
 
 /// Refuses `initialize` with the revisions that the server speaks, for a server
 /// without sessions. `None` for every other message.
-pub(crate) fn reject_initialize(inbound: &Inbound) -> Option<Response<ResponseBody>> {
+pub(crate) fn reject_initialize(core: &Core, inbound: &Inbound) -> Option<Response<ResponseBody>> {
     let (id, version) = match FromClient::decode(&inbound.body) {
         Ok(Message::Request(request)) => match request.params {
             ClientRequest::Initialize(params) => (request.id, params.protocol_version),
@@ -132,7 +132,10 @@ pub(crate) fn reject_initialize(inbound: &Inbound) -> Option<Response<ResponseBo
         },
         _ => return None,
     };
-    let failure = Failure::Version(version);
+    let failure = match core.profile.is_serverless {
+        true => Failure::NoSessions(version),
+        false => Failure::Version(version),
+    };
     Some(Answer::failed(Some(&id), &failure).plain(inbound.accepts))
 }
 

@@ -146,7 +146,7 @@ impl Connection {
                 .pass_on(response, &self.lines)
                 .await;
         }
-        match sessions::reject_initialize(&inbound) {
+        match sessions::reject_initialize(&core, &inbound) {
             Some(refusal) => LineCall::new(id, false).pass_on(refusal, &self.lines).await,
             None => self.start_unreadable(id, line, error).await,
         }

@@ -21,7 +21,7 @@ use sterna_runner::tasks::TaskQueue;
 use sterna_seal::{EntropyError, UnixMillis};
 use sterna_store::{Owner, Store};
 
-pub use sterna_runner::tasks::TaskConfig;
+pub use sterna_runner::tasks::{TaskConfig, WorkDone};
 
 pub(crate) use access::unknown;
 pub(crate) use create::{CreatedTask, Opening};

@@ -48,6 +48,9 @@ pub(super) fn dispatch(
         Or::First(ClientRequest::ReadResource(params)) => {
             return calls::resource(core, inbound, id, params);
         }
+        Or::First(ClientRequest::SubscriptionsListen(_)) if core.profile.is_serverless => {
+            Err(Failure::NoListeners)
+        }
         Or::First(ClientRequest::SubscriptionsListen(params)) => {
             if let Some(operation) = &mut operation {
                 operation.end(RequestEnd::Done);

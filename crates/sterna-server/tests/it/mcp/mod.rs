@@ -21,6 +21,7 @@ mod mounting;
 mod offers;
 mod partial;
 mod permission;
+mod serverless;
 mod shedding;
 mod sizes;
 mod state;

@@ -8,6 +8,7 @@ mod ledger;
 mod limits;
 mod rounds;
 mod sep2322;
+mod slices;
 mod stalls;
 mod versions;
 mod watching;
