@@ -102,14 +102,15 @@ impl<'a> Cursor<'a> {
         let mut at = start;
         let mut escapes = Escapes::None;
         loop {
-            match *bytes.get(at)? {
+            let stops = |&byte: &u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+            at += bytes.get(at..)?.iter().position(stops)?;
+            match bytes[at] {
                 b'"' => break,
                 b'\\' => {
                     escapes = Escapes::Some;
-                    at += escape(bytes.get(at + 1..)?)?;
+                    at += escape(&bytes[at + 1..])?;
                 }
-                0..=0x1f => return None,
-                _ => at += 1,
+                _ => return None,
             }
         }
         self.at = at + 1;

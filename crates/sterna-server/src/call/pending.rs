@@ -25,7 +25,7 @@ pub(crate) struct PendingQuestions(Mutex<Table>);
 struct Table {
     count: u64,
     /// The last one is the next to be taken, as a rule.
-    waiting: Vec<(u64, Box<PendingQuestion>)>,
+    waiting: Vec<(u64, PendingQuestion)>,
 }
 
 impl PendingQuestions {
@@ -34,13 +34,23 @@ impl PendingQuestions {
         let mut table = self.table();
         let number = table.count;
         table.count += 1;
-        table.waiting.push((number, Box::new(envelope)));
-        Bytes::copy_from_slice(&number.to_be_bytes())
+        if table.waiting.is_empty() {
+            // Most handlers wait for one question at a time.
+            table.waiting.reserve_exact(1);
+        }
+        table.waiting.push((number, envelope));
+        match usize::try_from(number).ok().and_then(|at| FIRST.get(at)) {
+            Some(byte) => Bytes::from_static(std::slice::from_ref(byte)),
+            None => Bytes::copy_from_slice(&number.to_be_bytes()),
+        }
     }
 
     /// The question known by `bytes`, once.
-    pub(crate) fn take(&self, bytes: &[u8]) -> Option<Box<PendingQuestion>> {
-        let number = u64::from_be_bytes(bytes.try_into().ok()?);
+    pub(crate) fn take(&self, bytes: &[u8]) -> Option<PendingQuestion> {
+        let number = match bytes {
+            [byte] => u64::from(*byte),
+            bytes => u64::from_be_bytes(bytes.try_into().ok()?),
+        };
         let waiting = &mut self.table().waiting;
         let at = waiting.iter().rposition(|(known, _)| *known == number)?;
         Some(waiting.swap_remove(at).1)
@@ -50,6 +60,9 @@ impl PendingQuestions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// The bytes of the first numbers, which need no allocation.
+static FIRST: [u8; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
 #[cfg(test)]
 mod tests {

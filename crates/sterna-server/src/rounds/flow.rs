@@ -37,6 +37,7 @@ pub(super) async fn play<T: Send + 'static>(
     if !answers.is_empty() {
         hand_in(&mut driver, answers, round.core.now());
     }
+    drop(responses);
     let mut delivery = RoundTripDelivery {
         round: &round,
         sheds: before.sheds,
@@ -119,19 +120,19 @@ pub(super) fn check(round: &Round, flow_round: &FlowRound) -> Result<(), Failure
 }
 
 /// Returns the answers to questions that were asked, as they are handed in.
-fn client_answers(
-    responses: &InputResponses,
+fn client_answers<'r>(
+    responses: &'r InputResponses,
     journal: &Journal,
-) -> Result<Vec<(String, Bytes)>, Failure> {
+) -> Result<Vec<(&'r str, Bytes)>, Failure> {
     let asked = |key: &str| {
         journal
             .asked()
             .iter()
             .any(|asked| asked.key.as_str() == key)
     };
-    let owned = |(key, answer): (&str, &RawJson)| {
+    let owned = |(key, answer): (&'r str, &RawJson)| {
         let answer = Bytes::copy_from_slice(answer.as_str().as_bytes());
-        (key.to_owned(), answer)
+        (key, answer)
     };
     only(responses, asked)
         .map(|answer| answer.map(owned))
@@ -139,11 +140,11 @@ fn client_answers(
 }
 
 /// Hands in the answers of a request.
-fn hand_in<T>(driver: &mut Running<T, Failure>, answers: Vec<(String, Bytes)>, at: UnixMillis) {
+fn hand_in<T>(driver: &mut Running<T, Failure>, answers: Vec<(&str, Bytes)>, at: UnixMillis) {
     for (key, answer) in answers {
         // One that does not count (it came too late, it was given before) is ignored, as the
         // spec wants it.
-        driver.answer(&key, answer, at);
+        driver.answer(key, answer, at);
     }
 }
 

@@ -41,7 +41,7 @@ impl Lacking {
         let PendingQuestion {
             content,
             has_fallback,
-        } = *envelope.ok_or(Failure::Internal)?;
+        } = envelope.ok_or(Failure::Internal)?;
         let has_forms = request.capabilities().elicitation.as_ref();
         let has_forms = has_forms.is_some_and(ElicitationCapability::has_form);
         // Most questions are forms, and most clients show them.

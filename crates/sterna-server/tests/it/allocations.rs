@@ -2,13 +2,13 @@
 //! grow unseen.
 
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::thread;
 
 use allocation_counter::measure;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use sterna_server::{Cx, Middleware, Server};
+use sterna_server::{Cx, Middleware, Server, ToolError};
 
 #[derive(Deserialize, JsonSchema)]
 struct Message {
@@ -19,11 +19,24 @@ async fn echo(_: Cx<'_>, args: Message) -> String {
     args.message
 }
 
+async fn ask(cx: Cx<'_>, args: Message) -> Result<String, ToolError> {
+    let answer: Message = cx.ask("answer", args.message).await?;
+    Ok(answer.message)
+}
+
 /// All of it: reading the request, every check, the handler, the answer.
 #[test]
-fn a_plain_call_takes_at_most_forty_allocations() {
+fn a_plain_call_takes_at_most_twenty_five_allocations() {
     let each = each(|server| server);
-    assert!(each <= 40, "{each}");
+    assert!(each <= 25, "{each}");
+}
+
+/// Two requests: the question, and the retry with its answer.
+#[test]
+fn a_flow_of_two_rounds_takes_at_most_a_hundred_and_three_allocations() {
+    let each = |calls| allocations(calls, |server| server, flows);
+    let each = (each(50) - each(10)) / 40;
+    assert!(each <= 103, "{each}");
 }
 
 struct Idle;
@@ -39,19 +52,25 @@ fn middleware_takes_at_most_two_allocations_more() {
 }
 
 fn each(change: fn(Server) -> Server) -> u64 {
-    (allocations(50, change) - allocations(10, change)) / 40
+    (allocations(50, change, calls) - allocations(10, change, calls)) / 40
 }
 
-/// What a server allocates that lives through so many calls on one connection.
-fn allocations(calls: usize, change: fn(Server) -> Server) -> u64 {
-    let server = Server::new("echo", "1.0.0").tool("echo", "Says it again", echo);
+/// What a server allocates that lives through so many calls of `client` on one
+/// connection.
+fn allocations(times: usize, change: fn(Server) -> Server, client: fn(&mut TcpStream)) -> u64 {
+    let server = Server::new("echo", "1.0.0")
+        .tool("echo", "Says it again", echo)
+        .tool("ask", "Asks and says it again", ask);
     let service = change(server).build().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let (done, until) = tokio::sync::oneshot::channel();
     // Only the allocations of the thread that serves are counted.
     let client = thread::spawn(move || {
-        call(address, calls);
+        let mut stream = TcpStream::connect(address).unwrap();
+        for _ in 0..times {
+            client(&mut stream);
+        }
         done.send(()).unwrap();
     });
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -66,24 +85,41 @@ fn allocations(calls: usize, change: fn(Server) -> Server) -> u64 {
     cost.count_total
 }
 
-fn call(address: SocketAddr, calls: usize) {
-    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"test","version":"1.0.0"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}},"name":"echo","arguments":{"message":"hello"}}}"#;
-    let request = format!(
+fn calls(stream: &mut TcpStream) {
+    let answer = send(stream, "echo", "");
+    assert!(answer.contains(r#""text":"hello""#), "{answer}");
+}
+
+fn flows(stream: &mut TcpStream) {
+    let asked = send(stream, "ask", "");
+    let (_, state) = asked.split_once(r#""requestState":""#).unwrap();
+    let (state, _) = state.split_once('"').unwrap();
+    let accepted = r#"{"answer":{"action":"accept","content":{"message":"good"}}}"#;
+    let retry = format!(r#","inputResponses":{accepted},"requestState":"{state}""#);
+    let answer = send(stream, "ask", &retry);
+    assert!(answer.contains(r#""text":"good""#), "{answer}");
+}
+
+/// Calls `tool` with further members of its parameters.
+fn send(stream: &mut TcpStream, tool: &str, more: &str) -> String {
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{{"name":"test","version":"1.0.0"}},"io.modelcontextprotocol/clientCapabilities":{{"elicitation":{{"form":{{}}}}}}}},"name":"{tool}","arguments":{{"message":"hello"}}{more}}}}}"#
+    );
+    let head = format!(
         "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n\
          accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n\
-         mcp-method: tools/call\r\nmcp-name: echo\r\ncontent-length: {}\r\n\r\n{body}",
+         mcp-method: tools/call\r\nmcp-name: {tool}\r\ncontent-length: {}\r\n\r\n",
         body.len()
     );
-    let mut stream = TcpStream::connect(address).unwrap();
-    for _ in 0..calls {
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        while !answer.ends_with("}}") {
-            let mut bytes = [0; 4096];
-            let length = stream.read(&mut bytes).unwrap();
-            assert_ne!(length, 0, "{answer}");
-            answer.push_str(std::str::from_utf8(&bytes[..length]).unwrap());
-        }
-        assert!(answer.contains(r#""text":"hello""#), "{answer}");
+    stream
+        .write_all(format!("{head}{body}").as_bytes())
+        .unwrap();
+    let mut answer = String::new();
+    while !answer.ends_with("}}") {
+        let mut bytes = [0; 4096];
+        let length = stream.read(&mut bytes).unwrap();
+        assert_ne!(length, 0, "{answer}");
+        answer.push_str(std::str::from_utf8(&bytes[..length]).unwrap());
     }
+    answer
 }
