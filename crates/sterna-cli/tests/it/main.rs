@@ -8,9 +8,13 @@ mod server;
 mod terminal;
 
 mod calls;
+#[path = "../../../sterna-inspect/tests/it/chromium.rs"]
+#[expect(dead_code, reason = "the tests of the inspector use the rest")]
+mod chromium;
 mod config;
 mod credentials;
 mod demo;
+mod demo_story;
 mod escapes;
 mod exits;
 mod forms;

@@ -405,7 +405,7 @@ fn asked(
             p.note {
                 "This round was answered " (answered) @if answered == 1 { " time" } @else { " times" }
                 ". Other answers fork the call here: the server keeps nothing, so a round can be taken up as often as its state is valid. "
-                "A server that allows a state only once refuses the second attempt."
+                "A server that has a store and remembers its rounds refuses other answers."
             }
         }
         (post_form(frame, &format!("{address}/answer"), &html! {
@@ -509,8 +509,9 @@ fn failed(failure: &Failure, round: &Round, has_keys: bool) -> Markup {
             @if failure.is_of_state && round.altered.is_none() {
                 p {
                     "The server did not take its state back. It tells a client no more than that. "
-                    "The state may have expired, its key may be gone, or the tool allows each state only once and this one was used: "
-                    "then a fork of that round is not possible, and the call has to begin again."
+                    "The state may have expired or its key may be gone. The tool may be one that allows each state only once, and this one was used. "
+                    "Or the server has a store, remembers its rounds, and this one was answered otherwise. "
+                    "Then the round cannot be forked, and the call has to begin again."
                 }
                 @if has_keys {
                     p { "The workbench of the round before names the check that refuses it." }

@@ -99,8 +99,8 @@ fn findings(report: &Report) -> Markup {
                         tbody {
                             @for finding in of(era).iter().take(MOST_FINDINGS) {
                                 tr {
-                                    td { (finding.check) }
-                                    td { @if finding.ok { span.badge.good { "yes" } } @else { span.badge.bad { "no" } } }
+                                    td.short { (finding.check) }
+                                    td.short { @if finding.ok { span.badge.good { "yes" } } @else { span.badge.bad { "no" } } }
                                     td { (shorten(&finding.seen, 1000)) }
                                 }
                             }

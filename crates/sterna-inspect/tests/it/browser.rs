@@ -1,8 +1,13 @@
 //! The pages in a real browser.
 
+use std::net::{Ipv4Addr, SocketAddr};
+
+use sterna_inspect::{InspectorConfig, RecordConfig};
+
 use crate::chromium::Chromium;
-use crate::visitor::{MOST_BYTES, inspector};
-use crate::{hostile, inspected};
+use crate::stores::{filled, task};
+use crate::visitor::{MOST_BYTES, Visitor, inspector, inspector_with};
+use crate::{hostile, inspected, records};
 
 #[test]
 fn the_whole_story_is_clicked_through() {
@@ -164,7 +169,9 @@ fn another_name_learns_nothing_and_hostile_markup_runs_nothing() {
     let Some(mut browser) = Chromium::start() else {
         return;
     };
-    let (address, ticket) = inspector(&hostile::start(), None);
+    let target = hostile::start();
+    let (address, ticket, record) =
+        inspector_with(&target, everything(&target, "<script>alert(1)</script>"));
     let port = address.port();
     browser.open(&format!("http://evil.test:{port}/?ticket={ticket}"));
     browser.until("document.body.innerText.length > 0");
@@ -186,14 +193,114 @@ fn another_name_learns_nothing_and_hostile_markup_runs_nothing() {
     browser.fill("q1/text", hostile::MARKUP);
     browser.click(".actions button");
     browser.sees("Structured content");
-    assert_eq!(
-        browser.eval("document.querySelectorAll('main script, main img, iframe').length"),
-        0
-    );
+    let elements = "document.querySelectorAll('main script, main img, iframe').length";
+    assert_eq!(browser.eval(elements), 0);
+    // The store, the findings of the doctor, and the calls of another client.
+    records::calls_a_tool(record.as_deref().unwrap());
+    browser.open(&format!("http://{address}/doctor"));
+    browser.click("main form button");
+    browser.sees("Examine it again");
+    for path in [
+        "/doctor",
+        "/recorded",
+        "/recorded/1",
+        "/store",
+        &task(1),
+        &task(2),
+    ] {
+        browser.open(&format!("http://{address}{path}"));
+        browser.eval("document.querySelectorAll('details').forEach(part => part.open = true)");
+        browser.until("document.querySelector('main').innerText.length > 40");
+        assert_eq!(browser.eval(elements), 0, "{path}");
+    }
+    let value = format!("http://{address}{}?value=question&key=reason", task(1));
+    browser.open(&value);
+    browser.sees("<script>alert(1)</script>");
     assert_eq!(
         browser.complaints(&address.to_string()),
         Vec::<String>::new()
     );
     let bytes = browser.eval("performance.getEntriesByType('resource').reduce((sum, one) => sum + one.decodedBodySize, 0)");
     assert!(bytes.as_u64().unwrap() < MOST_BYTES, "{bytes}");
+}
+
+/// Settings with a store and a recorder.
+fn everything(target: &str, text: &str) -> impl FnOnce(&mut InspectorConfig) {
+    let (url, store) = (target.to_owned(), filled(text));
+    move |config| {
+        config.keys = Some(inspected::keys());
+        config.store = Some(store);
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        config.record = Some(RecordConfig::new(listen, url));
+    }
+}
+
+#[test]
+fn stores_findings_recordings_and_kept_calls_are_shown_at_every_width() {
+    let Some(mut browser) = Chromium::start() else {
+        return;
+    };
+    let target = inspected::start();
+    let (address, ticket, record) = inspector_with(&target, everything(&target, "publish"));
+    browser.look(1280, 860, "light");
+    browser.open(&format!("http://{address}/?ticket={ticket}"));
+    browser.until("location.pathname === '/' && !location.search");
+
+    browser.open(&format!("http://{address}/store"));
+    browser.sees("rests until an answer comes");
+    browser.picture("store");
+    browser.click("a[href='/store?status=completed']");
+    browser.until("document.querySelectorAll('tbody')[0].rows.length === 1");
+    browser.open(&format!("http://{address}{}", task(1)));
+    browser.sees("Effects of its flow");
+    browser.click("a[href*='value=request']");
+    browser.sees("Value of the request");
+    browser.sees("Hide it");
+
+    browser.open(&format!("http://{address}/doctor"));
+    browser.click("main form button");
+    browser.sees("Examine it again");
+    browser.sees("refused if it differs");
+    browser.picture("doctor");
+
+    // The page is told of requests as they come.
+    browser.open(&format!("http://{address}/recorded"));
+    browser.sees("Waiting for the first request");
+    browser.eval("window.same = true");
+    records::deploys(record.as_deref().unwrap());
+    browser.sees("goes on from #");
+    assert_eq!(browser.eval("window.same"), true);
+    browser.picture("recorded");
+    browser.click("a.name[href^='/recorded/']");
+    browser.sees("Round 2");
+
+    let (call, paths) = (
+        "/calls/1",
+        ["/store", "/doctor", "/recorded", "/recorded/1"],
+    );
+    browser.open(&format!("http://{address}/request?kind=tool&name=deploy"));
+    browser.fill("arg/service", "web");
+    browser.press("Enter");
+    browser.sees("Why deploy web?");
+    for scheme in ["light", "dark"] {
+        browser.look(400, 860, scheme);
+        for path in paths.iter().chain(&[call, &task(1)]) {
+            browser.open(&format!("http://{address}{path}"));
+            let width = browser.eval("document.documentElement.scrollWidth");
+            assert_eq!(width, 400, "{path}");
+        }
+    }
+    assert_eq!(
+        browser.complaints(&address.to_string()),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn a_template_is_completed_while_it_is_typed() {
+    let visitor = Visitor::new(&inspected::start(), None);
+    visitor
+        .get("/request?kind=resource&name=note%3A%2F%2F%7Bid%7D")
+        .has("data-complete=\"id\"")
+        .lacks("for=\"name\"");
 }

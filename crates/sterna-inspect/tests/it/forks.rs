@@ -40,7 +40,7 @@ fn a_server_that_takes_a_state_once_refuses_the_fork_and_the_page_explains_it() 
         .has("Who owns it?");
     let page = visitor.post("/calls/1/rounds/0/answer", &[("q0/reason", "urgent")]);
     page.has("state refused")
-        .has("the tool allows each state only once")
+        .has("allows each state only once")
         .has("MR0513");
 }
 

@@ -40,18 +40,13 @@ fn exchange(host: &str, request: &str) -> String {
     String::from_utf8(answer).unwrap()
 }
 
-#[test]
-fn the_rounds_of_a_real_client_are_shown_as_they_come_without_secrets() {
-    let visitor = recording(&inspected::start());
-    visitor
-        .get("/recorded")
-        .has("Waiting for the first request");
-    let url = visitor.record.clone().unwrap();
+/// A client that calls a tool and answers its first question.
+pub(crate) fn deploys(url: &str) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let mut headers = http::HeaderMap::new();
         headers.insert("x-api-key", "hunter2".parse().unwrap());
-        let client = Client::builder(&url)
+        let client = Client::builder(url)
             .headers(headers)
             .connect()
             .await
@@ -69,6 +64,15 @@ fn the_rounds_of_a_real_client_are_shown_as_they_come_without_secrets() {
         paused.resume(&client).await.unwrap();
         client.close().await;
     });
+}
+
+#[test]
+fn the_rounds_of_a_real_client_are_shown_as_they_come_without_secrets() {
+    let visitor = recording(&inspected::start());
+    visitor
+        .get("/recorded")
+        .has("Waiting for the first request");
+    deploys(visitor.record.as_deref().unwrap());
     let page = visitor.get("/recorded");
     page.has("tools/call deploy")
         .has("asks <code>reason</code>")
@@ -187,16 +191,20 @@ fn another_name_and_another_page_reach_nothing() {
     visitor.until("/recorded", "broken off");
 }
 
-#[test]
-fn markup_of_a_recorded_server_is_text() {
-    let visitor = recording(&hostile::start());
-    let url = visitor.record.clone().unwrap();
+/// A client of the hostile server.
+pub(crate) fn calls_a_tool(url: &str) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let client = Client::builder(&url).connect().await.unwrap();
+        let client = Client::builder(url).connect().await.unwrap();
         let _ = Box::pin(client.call("t").start()).await;
         client.close().await;
     });
+}
+
+#[test]
+fn markup_of_a_recorded_server_is_text() {
+    let visitor = recording(&hostile::start());
+    calls_a_tool(visitor.record.as_deref().unwrap());
     let page = visitor.get("/recorded");
     page.lacks("<script>fetch").has("tools/call");
     let (_, rest) = page.body.split_once("/recorded/").unwrap();

@@ -12,7 +12,7 @@ use crate::inspected;
 use crate::visitor::Visitor;
 
 /// A store with one task of each kind.
-fn filled(text: &str) -> Arc<MemoryStore> {
+pub(crate) fn filled(text: &str) -> Arc<MemoryStore> {
     let store = Arc::new(MemoryStore::new());
     let name = |text: &str| Name::new(text).unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -56,7 +56,7 @@ fn filled(text: &str) -> Arc<MemoryStore> {
 }
 
 /// The address of a task.
-fn task(number: u8) -> String {
+pub(crate) fn task(number: u8) -> String {
     format!("/store/tasks/{}", TaskId::from_bytes([number; 16]))
 }
 
