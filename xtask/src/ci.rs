@@ -5,8 +5,12 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::fuzz::Start;
+use crate::lambda::Profile;
 use crate::shell::{command, finish};
-use crate::{chaos, conformance, deny, external_types, faults, fuzz, release, speed, test, tidy};
+use crate::{
+    chaos, conformance, deny, external_types, faults, fuzz, lambda, release, speed, test, tidy,
+    wasm,
+};
 
 pub(crate) fn run() -> Result<()> {
     stage("fmt", || cargo(&["fmt", "--all", "--check"]))?;
@@ -33,7 +37,9 @@ pub(crate) fn run() -> Result<()> {
     stage("external types", external_types::run)?;
     stage("features", release::features)?;
     stage("rust-version", release::oldest_compiler)?;
+    stage("wasm", wasm::run)?;
     stage("tests", test::run)?;
+    stage("lambda", || lambda::run(Profile::Debug))?;
     stage("packages", release::packages)?;
     stage("instructions", || speed::callgrind(false))?;
     stage("faults", || faults::run(None, false))?;

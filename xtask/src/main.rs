@@ -14,6 +14,7 @@ mod faults;
 mod flow;
 mod fuzz;
 mod interop;
+mod lambda;
 mod listening;
 mod miri;
 mod node;
@@ -23,6 +24,7 @@ mod soak;
 mod speed;
 mod test;
 mod tidy;
+mod wasm;
 
 use std::process::ExitCode;
 
@@ -106,6 +108,9 @@ enum Task {
         /// Only this SDK
         peer: Option<String>,
     },
+    /// Run the example for AWS Lambda, built for release, and print its figures
+    /// (needs PostgreSQL)
+    Lambda,
     /// Run the core's tests in Miri (needs a nightly toolchain with it)
     Miri,
     /// Check the shipped crates as users get them: features, rust-version, packages
@@ -162,6 +167,7 @@ fn run() -> Result<()> {
             fuzz::run(seconds, target.as_deref(), start)
         }
         Task::Interop { peer } => interop::run(peer.as_deref()),
+        Task::Lambda => lambda::run(lambda::Profile::Release),
         Task::Miri => miri::run(),
         Task::Release => release::features()
             .and_then(|()| release::oldest_compiler())

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod activation;
+mod container;
 mod fleet;
 mod headers;
 mod nginx;
