@@ -1,5 +1,7 @@
 //! The other side of the examples: a client that prints what goes to and fro.
 
+pub mod application;
+
 use std::convert::Infallible;
 use std::fmt::{Debug, Display};
 use std::io::Write as _;

@@ -27,7 +27,11 @@ use crate::cx::AskError;
 /// assert_eq!(problem.status(), StatusCode::NOT_FOUND);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Problem {
+pub struct Problem(Box<Details>);
+
+/// Boxed, so that a `Result` of a handler is small.
+#[derive(Clone, Debug, PartialEq)]
+struct Details {
     status: StatusCode,
     kind: Cow<'static, str>,
     title: Cow<'static, str>,
@@ -37,18 +41,18 @@ pub struct Problem {
 impl Problem {
     /// A problem with a `title` for people.
     pub fn new(status: StatusCode, title: impl Into<Cow<'static, str>>) -> Self {
-        Self {
+        Self(Box::new(Details {
             status,
             kind: "about:blank".into(),
             title: title.into(),
             members: Map::new(),
-        }
+        }))
     }
 
     /// Sets the `type`, a URI that names the problem for programs.
     #[must_use]
     pub fn kind(mut self, kind: impl Into<Cow<'static, str>>) -> Self {
-        self.kind = kind.into();
+        self.0.kind = kind.into();
         self
     }
 
@@ -61,14 +65,14 @@ impl Problem {
     /// Adds a member of its own.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.members.insert(name.to_owned(), value.into());
+        self.0.members.insert(name.to_owned(), value.into());
         self
     }
 
     /// Returns the status of the response.
     #[must_use]
     pub const fn status(&self) -> StatusCode {
-        self.status
+        self.0.status
     }
 
     /// Returns a problem that this crate defines.
@@ -88,14 +92,14 @@ impl IntoResponse for Problem {
             members: &'a Map<String, Value>,
         }
         let written = Written {
-            r#type: &self.kind,
-            title: &self.title,
-            status: self.status.as_u16(),
-            members: &self.members,
+            r#type: &self.0.kind,
+            title: &self.0.title,
+            status: self.0.status.as_u16(),
+            members: &self.0.members,
         };
         let body = serde_json::to_vec(&written).expect("a problem has string keys only");
         let mut response = Response::new(Body::from(body));
-        *response.status_mut() = self.status;
+        *response.status_mut() = self.0.status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -120,7 +124,7 @@ impl<E: std::error::Error + 'static> From<E> for Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.status, self.title)
+        write!(f, "{}: {}", self.0.status, self.0.title)
     }
 }
 

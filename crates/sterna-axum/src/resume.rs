@@ -127,6 +127,12 @@ impl<S> Resume<S> {
         self
     }
 
+    /// Returns the store, if there is one.
+    #[must_use]
+    pub fn store_in_use(&self) -> Option<&Arc<dyn Store>> {
+        self.store.as_ref()
+    }
+
     /// Replaces the numbers.
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {

@@ -2,10 +2,15 @@
 #![cfg(test)]
 
 mod activation;
+#[path = "../../../crates/sterna-inspect/tests/it/chromium.rs"]
+#[expect(dead_code, reason = "the tests of the inspector use more of it")]
+mod chromium;
 mod container;
 mod fleet;
 mod headers;
+mod http;
 mod nginx;
+mod page;
 mod process;
 mod stdio;
 mod talk;

@@ -146,6 +146,9 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-server",
             "sterna-client",
             "sterna-store-sqlite",
+            "sterna-axum",
+            "sterna-store",
+            "sterna-store-postgres",
         ],
     ),
     (
