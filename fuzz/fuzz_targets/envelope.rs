@@ -5,6 +5,7 @@ use std::fmt::Debug;
 
 use libfuzzer_sys::fuzz_target;
 use serde::Serialize;
+use sterna_protocol::direct::{self, ClientMemory};
 use sterna_protocol::jsonrpc::{Answer, Dispatch, ErrorObject, Message, Nothing};
 use sterna_protocol::methods::{self, RequestMethod};
 use sterna_protocol::{legacy, sep2322, tasks};
@@ -27,6 +28,7 @@ fuzz_target!(|input: (u8, &[u8])| {
 
 fn read_all(bytes: &[u8]) {
     raw(bytes);
+    directly(bytes);
     typed::<methods::ClientRequest, methods::ClientNotification, Nothing>(bytes);
     typed::<tasks::ClientRequest, tasks::ServerNotification, Nothing>(bytes);
     typed::<legacy::ClientRequest, legacy::ClientNotification, Nothing>(bytes);
@@ -53,6 +55,22 @@ fn raw(bytes: &[u8]) {
             assert!(error.request_id().is_none() || error.response_id().is_none());
             let _ = ErrorObject::from(&error);
         }
+    }
+}
+
+/// The direct reader reads what the careful one reads, or nothing; from memory
+/// too.
+fn directly(bytes: &[u8]) {
+    type FromClient<'a> = Message<'a, methods::ClientRequest, methods::ClientNotification, Nothing>;
+    let mut memory = ClientMemory::default();
+    for _ in 0..2 {
+        let Some((id, params)) = direct::request(bytes, &mut memory) else {
+            return;
+        };
+        let Ok(Message::Request(careful)) = FromClient::decode(bytes) else {
+            panic!("the careful reader refuses a request");
+        };
+        assert_eq!((id, params), (careful.id, careful.params));
     }
 }
 

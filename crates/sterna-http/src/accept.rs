@@ -82,7 +82,7 @@ pub(super) fn is_plain_json(headers: &HeaderMap) -> bool {
 }
 
 /// The value that the spec shows for clients to copy.
-const USUAL: &str = "application/json, text/event-stream";
+pub(super) const USUAL: &str = "application/json, text/event-stream";
 
 fn is_zero_quality(parameter: &str) -> bool {
     let Some((name, value)) = parameter.split_once('=') else {

@@ -10,6 +10,7 @@ use http::header::EXPECT;
 use http::request::Parts;
 use http_body::Body;
 
+use super::head_summary::HeadSummary;
 use crate::guard::with_deadline;
 
 /// Effect of an unread request body on its connection.
@@ -24,9 +25,10 @@ pub(super) enum Leftover {
 }
 
 impl Leftover {
-    pub(super) fn of(head: &Parts) -> Self {
+    pub(super) fn of(head: &Parts, summary: &HeadSummary) -> Self {
         match head.version {
             Version::HTTP_2 | Version::HTTP_3 => Self::Harmless,
+            _ if summary.has_no_expectation => Self::InTheWay,
             _ if head.headers.contains_key(EXPECT) => Self::NotSent,
             _ => Self::InTheWay,
         }

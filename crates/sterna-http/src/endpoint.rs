@@ -12,6 +12,7 @@ use super::accept::Accepts;
 use super::admission::{Admission, Operation};
 use super::body::ResponseBody;
 use super::budget::{Budget, Part};
+use super::connection_store::ConnectionStore;
 use super::outbox::{Inbox, Outbox, charged};
 use super::refusal::Refusal;
 use super::shutdown::Shutdown;
@@ -86,6 +87,8 @@ pub struct Inbound {
     pub accepts: Accepts,
     /// Address of the peer, if it is known.
     pub peer: Option<SocketAddr>,
+    /// Place for what the endpoint keeps with the connection.
+    pub connection: ConnectionStore,
     /// Silence after which an answer becomes a stream, which is kept alive;
     /// [`reply::respond_or_stream`] uses it.
     ///
@@ -127,6 +130,7 @@ impl Inbound {
             admission,
             accepts: Accepts::EVERYTHING,
             peer: None,
+            connection: ConnectionStore::default(),
             patience: Duration::MAX,
             deadline,
             shutdown,

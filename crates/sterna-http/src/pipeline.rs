@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use http::header::{AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
 
 use super::accept::{Accepts, is_plain_json};
@@ -17,10 +17,12 @@ use super::body::{Held, Kind, ResponseBody};
 use super::budget::Budget;
 use super::clock::{self, Clock};
 use super::config::{ConfigError, HttpConfig, LONGEST};
+use super::connection_store::ConnectionStore;
 use super::connections::Admitted;
 use super::discard::Leftover;
 use super::endpoint::{Endpoint, Inbound, Transport};
 use super::guard::catch_panic;
+use super::head_summary::HeadSummary;
 use super::health::{self, Probes};
 use super::http_metrics::HttpMetrics;
 use super::monitor::ConnectionMonitor;
@@ -56,6 +58,15 @@ pub(super) struct ConnectionInfo {
     pub(super) admitted: Admitted,
     /// The `Host` under which the first request was let in.
     pub(super) host: OnceLock<Box<[u8]>>,
+    /// Value of the endpoint; empty for the peer of a single request.
+    pub(super) store: ConnectionStore,
+}
+
+/// A request without its body.
+struct Arrived {
+    head: Parts,
+    summary: HeadSummary,
+    start: Instant,
 }
 
 impl<E: Endpoint> Shared<E> {
@@ -102,21 +113,22 @@ impl<E: Endpoint> Shared<E> {
     ) -> Response<ResponseBody> {
         let start = clock::now();
         let (head, body) = request.into_parts();
-        let (version, leftover) = (head.version, Leftover::of(&head));
+        let host = connection.host.get().map(|known| &**known);
+        let summary = HeadSummary::of(&head, host);
+        let (version, leftover) = (head.version, Leftover::of(&head, &summary));
         let mut read = false;
         // Pinned here once: every call it is handed to would keep a copy of its own otherwise.
         let mut body = pin!(body);
-        let (result, page) = match self.check_head_and_origin(&head) {
+        let (result, page) = match self.check_head_and_origin(&head, &summary) {
             Ok(page) => {
                 let page = page.cloned();
-                let served = self.serve(
+                let arrived = Arrived {
                     head,
-                    body.as_mut(),
-                    connection,
+                    summary,
                     start,
-                    page.as_ref(),
-                    &mut read,
-                );
+                };
+                let served =
+                    self.serve(arrived, body.as_mut(), connection, page.as_ref(), &mut read);
                 let served = catch_panic(pin!(served)).await;
                 (served.unwrap_or(Err(Refusal::Panicked)), page)
             }
@@ -158,13 +170,17 @@ impl<E: Endpoint> Shared<E> {
     fn check_head_and_origin<'a>(
         &self,
         head: &'a Parts,
+        summary: &HeadSummary,
     ) -> Result<Option<&'a HeaderValue>, Refusal> {
         let target = head
             .uri
             .path_and_query()
             .map_or(0, |text| text.as_str().len());
-        if target + size_of_headers(&head.headers) > self.config.limits.head_bytes {
+        if target + summary.size > self.config.limits.head_bytes {
             return Err(Refusal::HeadTooLarge);
+        }
+        if summary.has_no_origin {
+            return Ok(None);
         }
         if self.config.pages {
             return access::same_origin(head).map(|()| None);
@@ -174,13 +190,17 @@ impl<E: Endpoint> Shared<E> {
 
     async fn serve<B: Body>(
         &self,
-        mut head: Parts,
+        arrived: Arrived,
         body: Pin<&mut B>,
         connection: &ConnectionInfo,
-        start: Instant,
         page: Option<&HeaderValue>,
         read: &mut bool,
     ) -> Result<Response<ResponseBody>, Refusal> {
+        let Arrived {
+            mut head,
+            summary,
+            start,
+        } = arrived;
         let in_flight = connection
             .monitor
             .as_ref()
@@ -193,10 +213,9 @@ impl<E: Endpoint> Shared<E> {
             return Err(Refusal::TooManyConnections);
         }
         // What was judged once on a connection need not be taken apart again.
-        let host = only_host(&head);
-        if host.is_none() || connection.host.get().map(|known| &**known) != host {
+        if !summary.has_known_host {
             self.access.host(&head, connection.bound)?;
-            if let Some(host) = host {
+            if let Some(host) = only_host(&head) {
                 connection.host.get_or_init(|| host.into());
             }
         }
@@ -212,7 +231,7 @@ impl<E: Endpoint> Shared<E> {
         if head.method == Method::OPTIONS && page.is_some() {
             return Ok(access::preflight(&head.headers, self.methods()));
         }
-        let accepts = self.admit(&head, &*body)?;
+        let accepts = self.admit(&head, &summary, &*body)?;
         // No caller is authenticated and no body read for a call that would find no room.
         if self.admission.calls.is_full() {
             return Err(Refusal::Busy);
@@ -252,6 +271,7 @@ impl<E: Endpoint> Shared<E> {
             admission: admission.clone(),
             accepts,
             peer: connection.peer,
+            connection: connection.store.clone(),
             patience: self.config.timeouts.keep_alive,
             deadline,
             shutdown: self.shutdown.clone(),
@@ -347,7 +367,12 @@ impl<E: Endpoint> Shared<E> {
     }
 
     /// Checks that the request is one the endpoint could answer.
-    fn admit<B: Body>(&self, head: &Parts, body: &B) -> Result<Accepts, Refusal> {
+    fn admit<B: Body>(
+        &self,
+        head: &Parts,
+        summary: &HeadSummary,
+        body: &B,
+    ) -> Result<Accepts, Refusal> {
         let posts = head.method == Method::POST;
         let legacy = head.method == Method::GET || head.method == Method::DELETE;
         if !(posts || legacy && self.config.get_and_delete) {
@@ -355,11 +380,15 @@ impl<E: Endpoint> Shared<E> {
             let allow = self.methods();
             return Err(Refusal::MethodNotAllowed { allow });
         }
-        if posts && !self.config.pages && !is_plain_json(&head.headers) {
+        let is_json = summary.is_plain_json || is_plain_json(&head.headers);
+        if posts && !self.config.pages && !is_json {
             return Err(Refusal::NotJson);
         }
         if body.size_hint().lower() > self.config.limits.body_bytes as u64 {
             return Err(Refusal::BodyTooLarge);
+        }
+        if summary.accepts_everything {
+            return Ok(Accepts::EVERYTHING);
         }
         let accepts = Accepts::read(&head.headers);
         let readable = match head.method {
@@ -390,14 +419,6 @@ fn only_reading(head: &Parts) -> Result<(), Refusal> {
     } else {
         Err(Refusal::MethodNotAllowed { allow: "GET, HEAD" })
     }
-}
-
-fn size_of_headers(headers: &HeaderMap) -> usize {
-    // A colon, a space and a line end for each, as they came over the wire.
-    headers
-        .iter()
-        .map(|(name, value)| name.as_str().len() + value.len() + 4)
-        .sum()
 }
 
 /// The moment on our own clock that the world calls `time`.

@@ -12,6 +12,7 @@ use tokio::time::sleep_until;
 use super::clock;
 use super::config::ServeError;
 use super::connection::serve_connection;
+use super::connection_store::ConnectionStore;
 use super::connections::{Admitted, Connections};
 use super::endpoint::Endpoint;
 use super::http_server::HttpServer;
@@ -162,6 +163,7 @@ impl<E: Endpoint> HttpServer<E> {
             bound: named,
             monitor: Some(Arc::clone(&monitor)),
             admitted,
+            store: ConnectionStore::new(),
             ..ConnectionInfo::default()
         };
         let serving = serve_connection(Arc::clone(&self.0), stream, info, Arc::clone(&monitor));

@@ -116,6 +116,8 @@ pub mod tasks;
 pub mod legacy;
 pub mod methods;
 
+pub mod direct;
+
 pub mod sep2322;
 
 #[cfg(test)]

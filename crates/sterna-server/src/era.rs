@@ -22,8 +22,14 @@ pub(crate) enum Era {
 /// a header; nothing is parsed.
 pub(crate) fn era(inbound: &Inbound) -> Era {
     let headers = &inbound.head.headers;
-    let version = headers.get(MCP_PROTOCOL_VERSION);
-    if version.is_some_and(|version| version == "2026-07-28") {
+    // Looked for instead of looked up: hashing the name costs more than passing over some fields.
+    let mut versions = headers
+        .iter()
+        .filter(|(name, _)| **name == MCP_PROTOCOL_VERSION);
+    if versions
+        .next()
+        .is_some_and(|(_, version)| version == "2026-07-28")
+    {
         return Era::Standalone;
     }
     if inbound.head.method != Method::POST {

@@ -1,5 +1,7 @@
 //! The `_meta` of requests.
 
+use std::sync::Arc;
+
 use sterna_protocol::capabilities::{ClientCapabilities, ExtensionId};
 use sterna_protocol::json::JsonObject;
 use sterna_protocol::legacy::TaskMetadata;
@@ -46,7 +48,8 @@ impl Core {
     pub(crate) fn task_meta(&self) -> RequestMeta {
         let mut meta = self.plain_meta();
         if !meta.client_capabilities.has_extension(tasks::EXTENSION) {
-            meta.client_capabilities = meta.client_capabilities.with_extension(&ExtensionId::TASKS);
+            let declared = Arc::unwrap_or_clone(meta.client_capabilities);
+            meta.client_capabilities = declared.with_extension(&ExtensionId::TASKS).into();
         }
         meta
     }
@@ -54,7 +57,7 @@ impl Core {
     /// The `_meta` of a request (BASE-C7, BASE-C8).
     pub(crate) fn meta(&self, meta: RequestOptions) -> RequestMeta {
         let mut full = RequestMeta::new(ProtocolVersion::LATEST, meta.capabilities);
-        full.client_info.clone_from(&self.info);
+        full.client_info = self.info.clone().map(Arc::new);
         full.log_level = meta.log_level;
         full.extra = meta.extra;
         let trace = TraceContext::take(&mut full.extra);

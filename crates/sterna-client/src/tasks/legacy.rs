@@ -1,6 +1,8 @@
 //! The requests of 2025-11-25, made in a session, and of SEP-2322, which stand
 //! alone.
 
+use std::sync::Arc;
+
 use http::HeaderMap;
 use serde::de::DeserializeOwned;
 use sterna_protocol::http::name_member;
@@ -132,7 +134,7 @@ impl<'a> LegacyTask<'a> {
             return asked.await;
         }
         let mut meta = core.plain_meta();
-        undeclare(&mut meta.client_capabilities);
+        undeclare(Arc::make_mut(&mut meta.client_capabilities));
         meta.extra = extra;
         params.insert("_meta", json(&meta)?);
         let request = Request::new(core.wire.next_id().into(), method, params);

@@ -40,7 +40,7 @@ pub(super) fn require_text<'a, T: Deref<Target = str>>(
 
 /// Returns true if a header value of these bytes needs no trimming or decoding
 /// and cannot be malformed.
-fn is_read_as_is(text: &str) -> bool {
+pub(super) fn is_read_as_is(text: &str) -> bool {
     let inside = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
     text.is_ascii() && inside(bytes.first()) && inside(bytes.last())

@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderName};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::field::require_text;
+use super::field::{is_read_as_is, require_text};
 use super::mismatch::{HeaderMismatch, Unmirrorable};
 use super::value::{decode_value, encode_value, read_plain, write_plain};
 use crate::json::Key;
@@ -83,6 +83,32 @@ impl<'a> RequestHeaders<'a> {
         self.check_target(headers)
     }
 
+    /// Returns true if the headers repeat the body byte for byte, each of them
+    /// once, which [`check`](Self::check) then accepts. False says nothing.
+    pub fn is_repeated_in(&self, headers: &HeaderMap) -> bool {
+        // As many values as names: no header is repeated.
+        if headers.len() != headers.keys_len() {
+            return false;
+        }
+        let mut repeated = 0;
+        for (header, value) in headers {
+            let text = match header.as_str() {
+                "mcp-protocol-version" => self.protocol_version,
+                "mcp-method" => self.method,
+                "mcp-name" => match self.name {
+                    Some(name) => name,
+                    None => continue,
+                },
+                _ => continue,
+            };
+            if value.as_bytes() != text.as_bytes() || !is_read_as_is(text) {
+                return false;
+            }
+            repeated += 1;
+        }
+        repeated == 2 + u8::from(self.name.is_some())
+    }
+
     /// Compares `MCP-Protocol-Version` only. A server needs the revision first,
     /// since it determines the other headers.
     ///
@@ -152,5 +178,52 @@ impl<'de> Visitor<'de> for MemberNamed {
             }
         }
         Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop_assert, proptest};
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn headers_that_repeat_the_body_pass_the_check(
+            version in "2026-07-28|2025-11-25| 2026-07-28",
+            method in "tools/call|tools/list|",
+            name in proptest::option::of("[a0 =?é/]{0,4}"),
+            fields in proptest::collection::vec(
+                (0..4_usize, "2026-07-28|2025-11-25|tools/call|tools/list|[a0 =?/]{0,4}"),
+                0..5,
+            ),
+            written in any::<bool>(),
+        ) {
+            let body = RequestHeaders::new(&version, &method, name.as_deref());
+            let mut headers = HeaderMap::new();
+            if written {
+                // The most likely headers: those of the body itself.
+                let _ = body.write(&mut headers);
+            }
+            for (place, value) in fields {
+                let names = [MCP_PROTOCOL_VERSION, MCP_METHOD, MCP_NAME, http::header::ACCEPT];
+                headers.append(names[place].clone(), value.parse().unwrap());
+            }
+            if body.is_repeated_in(&headers) {
+                prop_assert!(body.check(&headers).is_ok(), "{:?} {:?}", body, headers);
+            }
+        }
+    }
+
+    #[test]
+    fn usual_headers_are_seen_to_repeat_the_body() {
+        for name in [None, Some("echo")] {
+            let body = RequestHeaders::new("2026-07-28", "tools/call", name);
+            let mut headers = HeaderMap::new();
+            body.write(&mut headers).unwrap();
+            assert!(body.is_repeated_in(&headers));
+            headers.remove(MCP_METHOD);
+            assert!(!body.is_repeated_in(&headers));
+        }
     }
 }

@@ -64,6 +64,11 @@ impl RawJson {
         self.as_str().starts_with('{')
     }
 
+    /// Takes over raw text; `None` if it has no single line.
+    pub(crate) fn from_raw(raw: &RawValue) -> Option<Self> {
+        Self::one_line(raw.to_owned()).ok()
+    }
+
     fn one_line(raw: Box<RawValue>) -> serde_json::Result<Self> {
         if memchr2(b'\n', b'\r', raw.get().as_bytes()).is_none() {
             return Ok(Self(raw));

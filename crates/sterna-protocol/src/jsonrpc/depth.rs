@@ -11,7 +11,8 @@ pub(super) fn too_deep(json: &[u8]) -> bool {
     openers(json) > MAX_DEPTH && deepest(json) > MAX_DEPTH
 }
 
-fn openers(json: &[u8]) -> usize {
+/// The number of brackets and braces that open, those in strings too.
+pub(crate) fn openers(json: &[u8]) -> usize {
     // A chunk's count fits a byte, which lets the compiler count 16 at once.
     json.chunks(255)
         .map(|chunk| usize::from(chunk.iter().map(|&byte| u8::from(opens(byte))).sum::<u8>()))

@@ -23,6 +23,7 @@ mod recover;
 
 pub use answer::{Answer, Untagged};
 pub use depth::MAX_DEPTH;
+pub(crate) use depth::openers;
 pub use dispatch::{Dispatch, Nothing};
 pub use error::{ErrorCode, ErrorObject};
 pub use fault::{DecodeError, Fault};

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -109,6 +110,12 @@ impl Sample for String {
 impl<T: Sample> Sample for Option<T> {
     fn sample(source: &mut Source<'_>) -> Self {
         source.draw::<bool>().then(|| source.draw())
+    }
+}
+
+impl<T: Sample> Sample for Arc<T> {
+    fn sample(source: &mut Source<'_>) -> Self {
+        Self::new(source.draw())
     }
 }
 

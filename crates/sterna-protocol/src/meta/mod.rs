@@ -6,6 +6,8 @@ pub use crate::meta_key::{InvalidMetaKey, MetaKey};
 pub use crate::notification::{NotificationMeta, NotificationParams, RelatedTaskMetadata};
 pub use trace::{is_baggage, is_tracestate, trace_id};
 
+use std::sync::Arc;
+
 use crate::capabilities::ClientCapabilities;
 use crate::implementation::Implementation;
 use crate::logging::LoggingLevel;
@@ -15,17 +17,19 @@ use crate::version::ProtocolVersion;
 wire! {
     /// Metadata (`_meta`) of a request of 2026-07-28.
     ///
-    /// Self-contained: the server needs no earlier request of the client.
+    /// Self-contained: the server needs no earlier request of the client. What a
+    /// client repeats in all its requests is shared, so that a server may keep
+    /// it instead of decoding it again.
     pub struct RequestMeta {
         required {
             /// Protocol revision of the request.
             protocol_version: ProtocolVersion = "io.modelcontextprotocol/protocolVersion",
             /// Capabilities of the client during this request.
-            client_capabilities: ClientCapabilities = "io.modelcontextprotocol/clientCapabilities",
+            client_capabilities: Arc<ClientCapabilities> = "io.modelcontextprotocol/clientCapabilities",
         }
         optional {
             /// Client info: self-reported name and version.
-            client_info: Option<Implementation> = "io.modelcontextprotocol/clientInfo",
+            client_info: Option<Arc<Implementation>> = "io.modelcontextprotocol/clientInfo",
             /// Lowest level of log messages to send about this request.
             log_level: Option<LoggingLevel> = "io.modelcontextprotocol/logLevel",
             /// Token for progress notifications about this request.
@@ -40,14 +44,14 @@ wire! {
     }
 
     /// Creates metadata with the two required keys.
-    new(protocol_version: ProtocolVersion, client_capabilities: ClientCapabilities);
+    new(protocol_version: ProtocolVersion, client_capabilities: impl Into<Arc<ClientCapabilities>>);
 }
 
 impl RequestMeta {
     /// Adds the client's name and version.
     #[must_use]
     pub fn with_client_info(mut self, client_info: Implementation) -> Self {
-        self.client_info = Some(client_info);
+        self.client_info = Some(client_info.into());
         self
     }
 }

@@ -3,18 +3,24 @@
 /// Returns the trace id of a `traceparent`; `None` if it is malformed or all
 /// zeros.
 pub fn trace_id(parent: &str) -> Option<[u8; 16]> {
-    let mut parts = parent.split('-');
-    let (version, trace, span, flags) = (
-        hex(parts.next()?, 2)?,
-        hex(parts.next()?, 32)?,
-        hex(parts.next()?, 16)?,
-        parts.next()?,
-    );
-    hex(flags, 2)?;
+    let (parts, more) = parent.as_bytes().split_at_checked(LENGTH)?;
+    let (version, parts) = parts.split_at_checked(2)?;
+    let (trace, parts) = parts.split_first_chunk::<33>()?;
+    let (span, flags) = parts.split_first_chunk::<17>()?;
+    let ([b'-', trace @ ..], [b'-', span @ ..], [b'-', flags @ ..]) = (trace, span, flags) else {
+        return None;
+    };
+    let version = hex::<1>(version)?;
+    let (trace, span) = (hex::<16>(trace)?, hex::<8>(span)?);
+    hex::<1>(flags)?;
     // Version ff is reserved. Version 00 has four parts, later ones may have more.
-    let ends = version != 0 || parts.next().is_none();
-    (version != 0xff && trace != 0 && span != 0 && ends).then(|| trace.to_be_bytes())
+    let ends = more.is_empty() || version != [0] && more.starts_with(b"-");
+    let names_one = trace != [0; 16] && span != [0; 8];
+    (version != [0xff] && names_one && ends).then_some(trace)
 }
+
+/// Length of the four parts that every version has, with their hyphens.
+const LENGTH: usize = 55;
 
 /// Returns true if `text` is a valid `tracestate` that may be passed on
 /// (BASE-B24). It has no meaning without a valid `traceparent`.
@@ -65,12 +71,26 @@ fn trim(text: &str) -> &str {
     text.trim_matches([' ', '\t'])
 }
 
-fn hex(text: &str, digits: usize) -> Option<u128> {
-    let fits = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    if text.len() != digits || !text.bytes().all(fits) {
-        return None;
-    }
-    u128::from_str_radix(text, 16).ok()
+/// Reads exactly `N` bytes of lower-case hexadecimal digits.
+fn hex<const N: usize>(digits: &[u8]) -> Option<[u8; N]> {
+    let (pairs, rest) = digits.as_chunks::<2>();
+    let pairs: &[[u8; 2]; N] = pairs.try_into().ok()?;
+    let mut wrong = !rest.is_empty();
+    // No early exit, so that the loop is short and straight.
+    let bytes = pairs.map(|[high, low]| {
+        wrong |= !is_digit(high) | !is_digit(low);
+        value(high) << 4 | value(low)
+    });
+    (!wrong).then_some(bytes)
+}
+
+fn is_digit(byte: u8) -> bool {
+    byte.is_ascii_digit() | matches!(byte, b'a'..=b'f')
+}
+
+/// Value of a digit; anything for other bytes.
+fn value(byte: u8) -> u8 {
+    (byte & 0xf) + (byte >> 6) * 9
 }
 
 #[cfg(test)]
@@ -94,6 +114,12 @@ mod tests {
             "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
             "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
             "00-+af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            "00-:af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0g",
+            "00_0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-010",
+            "01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-010",
+            "é0-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
         ] {
             assert_eq!(trace_id(bad), None, "{bad}");
         }

@@ -140,7 +140,7 @@ impl Request {
     /// decisions.
     #[must_use]
     pub fn client(&self) -> Option<&Implementation> {
-        self.0.meta.client_info.as_ref()
+        self.0.meta.client_info.as_deref()
     }
 
     /// Capabilities that the client declared on this request.

@@ -10,10 +10,10 @@ use sterna_protocol::http::decode_value;
 
 pub use sterna_http::clock::Clock;
 pub use sterna_http::{
-    Aborted, Accepts, Admission, Check, Checking, ConfigError, Counter, DrainReport, Endpoint,
-    Events, Gauge, Health, Histogram, HttpConfig, HttpServer, Inbound, Inbox, Limits, Operation,
-    Outbox, Peer, Probes, PushError, Rate, Rates, Refusal, Registry, ResponseBody, ServeError,
-    Shutdown, Timeouts, interrupted, outbox, reply,
+    Aborted, Accepts, Admission, Check, Checking, ConfigError, ConnectionStore, Counter,
+    DrainReport, Endpoint, Events, Gauge, Health, Histogram, HttpConfig, HttpServer, Inbound,
+    Inbox, Limits, Operation, Outbox, Peer, Probes, PushError, Rate, Rates, Refusal, Registry,
+    ResponseBody, ServeError, Shutdown, Timeouts, interrupted, outbox, reply,
 };
 
 use crate::core::Core;

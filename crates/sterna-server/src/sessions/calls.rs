@@ -44,7 +44,7 @@ pub(super) async fn run<T: CallResult + Serialize + Send + 'static>(
     meta.log_level = live.level();
     if !post.accepts.events() {
         // Without a stream nothing can be asked.
-        meta.client_capabilities = ClientCapabilities::default();
+        meta.client_capabilities = ClientCapabilities::default().into();
     }
     let prompter = SessionPrompter {
         live,

@@ -131,6 +131,8 @@ fn check_head(
 ) -> Result<(), Failure> {
     let version = &meta.protocol_version;
     let mirrored = RequestHeaders::new(version.as_str(), method, name);
+    // Headers that repeat the body as it is need no check of their own.
+    let headers = headers.filter(|headers| !mirrored.is_repeated_in(headers));
     if let Some(headers) = headers {
         // HTTP-S11, HTTP-S13: before the version itself is judged.
         mirrored.check_version(headers).map_err(Failure::Header)?;

@@ -4,6 +4,7 @@ mod admit;
 mod calls;
 mod dispatch;
 mod extension;
+mod known_clients;
 mod listen;
 mod outcome;
 mod task_request;
@@ -16,6 +17,7 @@ use serde::de::IgnoredAny;
 use sterna_protocol::jsonrpc::{DecodeError, Message, RequestId};
 use sterna_protocol::methods::{ClientNotification, ClientRequest, Or};
 
+use known_clients::KnownClients;
 use sterna_http::{Inbound, ResponseBody, reply};
 use tasks::AnyTaskRequest;
 pub(crate) use tasks::served_methods;
@@ -33,6 +35,9 @@ pub(crate) type AnyRequest = Or<ClientRequest, AnyTaskRequest>;
 
 /// Answers one POST.
 pub(crate) fn answer(core: Arc<Core>, inbound: Inbound) -> Reply {
+    if let Some((id, request)) = KnownClients::read(&inbound) {
+        return self::request(core, inbound, id, Box::new(Or::First(request)));
+    }
     // Cheap: the bytes are shared, and the message borrows from them.
     let body = inbound.body.clone();
     match FromClient::decode(&body) {

@@ -137,7 +137,9 @@ fn a_request_about_a_task_is_parsed_once() {
 #[test]
 fn a_call_is_parsed_once() {
     let client = Client::of(server());
-    let body = request("tools/call", "name", "echo");
+    // For its first byte, the direct reader leaves the text to the decoder with and without
+    // escapes.
+    let body = format!("\n{}", request("tools/call", "name", "echo"));
     let plain = over_http(&client, "tools/call", "echo", &body);
     let more = over_http(&client, "tools/call", "echo", &escaped(&body)) - plain;
     assert_eq!(more, once(&body));
