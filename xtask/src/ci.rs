@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use crate::fuzz::Start;
 use crate::lambda::Profile;
 use crate::shell::{command, finish};
+use crate::speed::CountFor;
 use crate::{
     chaos, conformance, deny, external_types, faults, fuzz, lambda, release, speed, test, tidy,
     wasm,
@@ -41,7 +42,7 @@ pub(crate) fn run() -> Result<()> {
     stage("tests", test::run)?;
     stage("lambda", || lambda::run(Profile::Debug))?;
     stage("packages", release::packages)?;
-    stage("instructions", || speed::callgrind(false))?;
+    stage("instructions", || speed::callgrind(CountFor::Comparison))?;
     stage("faults", || faults::run(None, false))?;
     stage("conformance", || conformance::run(None, None))?;
     stage("chaos", || chaos::run(chaos::SHORT))?;

@@ -53,6 +53,9 @@ enum Task {
         /// Keep the counts as those to compare with
         #[arg(long)]
         update: bool,
+        /// Count with mimalloc as the allocator, and compare with nothing
+        #[arg(long, conflicts_with = "update")]
+        mimalloc: bool,
     },
     /// Kill, stop and cut off servers while clients watch (needs PostgreSQL)
     Chaos {
@@ -147,7 +150,11 @@ fn run() -> Result<()> {
             Some((what, options)) if what == "tasks" => speed::bench_tasks(options),
             _ => speed::bench(&options),
         },
-        Task::Callgrind { update } => speed::callgrind(update),
+        Task::Callgrind { update, mimalloc } => speed::callgrind(match (update, mimalloc) {
+            (true, _) => speed::CountFor::Keeping,
+            (false, true) => speed::CountFor::Mimalloc,
+            (false, false) => speed::CountFor::Comparison,
+        }),
         Task::Chaos { minutes } => chaos::run(minutes.map_or(chaos::SHORT, |minutes| minutes * 60)),
         Task::Ci => ci::run(),
         Task::Conformance { part, scenario } => conformance::run(part, scenario.as_deref()),

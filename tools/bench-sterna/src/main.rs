@@ -17,6 +17,12 @@ use sterna_server::http::HttpConfig;
 use sterna_server::{Cx, Server, ServerConfig, TaskMode, Tool, ToolError};
 use sterna_store::{MemoryLimits, MemoryStore, UnixMillis};
 
+/// The allocator of the `sterna` command; without the feature, that of the C
+/// library.
+#[cfg(feature = "mimalloc")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[derive(Parser)]
 struct Args {
     /// Where to listen; port 0 takes any that is free

@@ -4,18 +4,20 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::{build_others, build_ours};
+use super::{Allocator, build_others, build_ours};
 use crate::shell::{command, finish, target_dir, works, workspace_root};
 
 /// Builds every server that can be built here and hands them to the harness,
 /// with `options` for it.
 pub(crate) fn run(options: &[String]) -> Result<()> {
-    let ours = build_ours()?;
+    let mimalloc = build_ours(Allocator::Mimalloc)?;
+    let ours = build_ours(Allocator::System)?;
     let others = build_others(&["--features", "rmcp"])?;
     let rust = |name: &str| others.join(name).display().to_string();
     let mut servers = vec![
         format!("limit={}", rust("limit")),
         format!("sterna={}", ours.display()),
+        format!("sterna-mimalloc={}", mimalloc.display()),
         format!("axum={}", rust("bare_axum")),
         format!("rmcp={}", rust("rmcp")),
     ];

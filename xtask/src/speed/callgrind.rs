@@ -10,20 +10,35 @@ use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-use super::{build_others, build_ours};
+use super::{Allocator, build_others, build_ours};
 use crate::shell::{command, finish, target_dir, under_ci, works, workspace_root};
 
 /// Instructions of user space, by scenario.
 type Counts = BTreeMap<String, u64>;
 
-/// Compares with the counts in the file, or with `update` writes them there.
-pub(crate) fn run(update: bool) -> Result<()> {
+/// Purpose of a count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CountFor {
+    /// Fail if the counts have risen above those in the file
+    Comparison,
+    /// Write them into the file
+    Keeping,
+    /// Print those of the server with mimalloc
+    Mimalloc,
+}
+
+/// Counts the instructions of every scenario.
+pub(crate) fn run(purpose: CountFor) -> Result<()> {
     if !works("valgrind", &["--version"]) {
         ensure!(!under_ci(), "valgrind is missing: install it");
         println!("skipped: instruction counts, install valgrind");
         return Ok(());
     }
-    let server = build_ours()?.display().to_string();
+    let allocator = match purpose {
+        CountFor::Comparison | CountFor::Keeping => Allocator::System,
+        CountFor::Mimalloc => Allocator::Mimalloc,
+    };
+    let server = build_ours(allocator)?.display().to_string();
     let others = build_others(&["--bin", "bench", "--bin", "limit"])?;
     let limit = others.join("limit").display().to_string();
     let harness = others.join("bench").display().to_string();
@@ -37,8 +52,11 @@ pub(crate) fn run(update: bool) -> Result<()> {
         println!("| {scenario} | {ours} | {bare} | {ratio:.2} |");
         counts.insert(scenario.to_owned(), ours);
     }
+    if purpose == CountFor::Mimalloc {
+        return Ok(());
+    }
     let file = workspace_root().join(FILE);
-    if update {
+    if purpose == CountFor::Keeping {
         std::fs::write(&file, serde_json::to_string_pretty(&counts)? + "\n")?;
         return Ok(());
     }

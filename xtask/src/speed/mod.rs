@@ -12,7 +12,7 @@ use crate::shell::{command, finish, target_dir, workspace_root};
 
 pub(crate) use bench::run as bench;
 pub(crate) use build::{run as bench_build, workspace as bench_workspace};
-pub(crate) use callgrind::run as callgrind;
+pub(crate) use callgrind::{CountFor, run as callgrind};
 
 /// Measures tasks on both stores, with `options` for the harness.
 pub(crate) fn bench_tasks(options: &[String]) -> Result<()> {
@@ -20,18 +20,35 @@ pub(crate) fn bench_tasks(options: &[String]) -> Result<()> {
     finish(command("cargo", &args).args(options))
 }
 
+/// Memory allocators that our server is built with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Allocator {
+    /// Of the C library
+    System,
+    /// Of the `sterna` command
+    Mimalloc,
+}
+
 /// Builds our server.
-fn build_ours() -> Result<PathBuf> {
-    let args = [
-        "build",
-        "--profile",
-        PROFILE,
-        "--locked",
-        "-p",
-        "bench-sterna",
-    ];
-    finish(&mut command("cargo", &args))?;
-    Ok(target_dir().join(PROFILE).join("bench-sterna"))
+fn build_ours(allocator: Allocator) -> Result<PathBuf> {
+    let args = ["build", "--profile", PROFILE, "--locked"];
+    let package = ["-p", "bench-sterna"];
+    let folder = target_dir().join(PROFILE);
+    let server = folder.join("bench-sterna");
+    match allocator {
+        Allocator::System => {
+            finish(command("cargo", &args).args(package))?;
+            Ok(server)
+        }
+        Allocator::Mimalloc => {
+            let feature = ["--features", "bench-sterna/mimalloc"];
+            finish(command("cargo", &args).args(package).args(feature))?;
+            // The next build of the other one takes its place.
+            let kept = folder.join("bench-sterna-mimalloc");
+            std::fs::copy(server, &kept)?;
+            Ok(kept)
+        }
+    }
 }
 
 /// Builds what `args` name in the workspace of those we are compared with, and
