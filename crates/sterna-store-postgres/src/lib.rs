@@ -47,6 +47,7 @@
 mod call;
 mod config;
 mod error;
+mod group;
 mod ledger;
 mod listen;
 mod migrate;

@@ -32,6 +32,10 @@ impl<'a> Session<'a> {
         }
     }
 
+    pub(crate) fn schema(&self) -> &'a Schema {
+        self.schema
+    }
+
     /// Runs a statement.
     pub(crate) async fn run(&self, statement: Statement<'_>) -> Result<Vec<Row>, Failure> {
         let sql = statement.sql(self.schema);

@@ -61,11 +61,23 @@ impl<V: Value> Value for Option<V> {
     const TYPE: Type = V::TYPE;
 }
 
+impl Value for Vec<bool> {
+    const TYPE: Type = Type::BOOL_ARRAY;
+}
+
 impl Value for Vec<i64> {
     const TYPE: Type = Type::INT8_ARRAY;
 }
 
+impl Value for Vec<Option<i64>> {
+    const TYPE: Type = Type::INT8_ARRAY;
+}
+
 impl Value for Vec<&str> {
+    const TYPE: Type = Type::TEXT_ARRAY;
+}
+
+impl Value for Vec<Option<&str>> {
     const TYPE: Type = Type::TEXT_ARRAY;
 }
 

@@ -4,15 +4,17 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sterna_store::{BoxFuture, Error, WakeupSender};
+use sterna_store::{BoxFuture, Error, NewTask, WakeupSender};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use crate::call::Caller;
 use crate::error::cut_off;
+use crate::group::{Group, Pending, PendingVerb, SharedCall};
 use crate::migrate::{Apply, Find, newer, newest, older};
 use crate::pool::pool;
 use crate::rows::Operation;
+use crate::rows::verb::Verb;
 use crate::{Config, Hints, Migrate, Schema, listen};
 
 /// A store in a schema of a PostgreSQL database, for a fleet.
@@ -33,13 +35,9 @@ use crate::{Config, Hints, Migrate, Schema, listen};
 /// ```
 pub struct PostgresStore {
     caller: Arc<Caller>,
-    /// The calls that are under way.
-    ///
-    /// Each runs in a task of its own. A caller that has begun a call and then
-    /// waits for something else would otherwise hold a connection, and the row
-    /// lock of an open transaction, for as long as that takes; if it waits for
-    /// another call on the same row, for ever.
-    calls: Mutex<JoinSet<()>>,
+    calls: Arc<Calls>,
+    pub(crate) creations: Arc<Group<Pending<NewTask>>>,
+    changes: Arc<Group<Box<dyn PendingVerb>>>,
     pub(crate) wakeups: WakeupSender,
     /// Ends with the store.
     _listener: JoinSet<()>,
@@ -66,7 +64,10 @@ impl PostgresStore {
                 limit: config.limit,
                 attempts: config.attempts,
             }),
-            calls: Mutex::default(),
+            calls: Arc::default(),
+            // One after the other, so that the quota of an owner counts those before.
+            creations: Arc::new(Group::new(1)),
+            changes: Arc::new(Group::new(config.connections.clamp(1, LANES))),
             wakeups,
         };
         store.prepare(config.migrate).await?;
@@ -95,10 +96,36 @@ impl PostgresStore {
         Box::pin(async move {
             let (tell, told) = oneshot::channel();
             let caller = Arc::clone(&self.caller);
-            {
-                let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-                while calls.try_join_next().is_some() {}
-                calls.spawn(async move { caller.call(&operation, tell).await });
+            self.calls
+                .spawn(async move { caller.call(&operation, tell).await });
+            told.await.unwrap_or_else(|_| Err(cut_off()))
+        })
+    }
+
+    /// Changes a task, in a transaction that many changes share.
+    pub(crate) fn change<V: Verb>(&self, verb: V) -> BoxFuture<'_, Result<V::Output, Error>> {
+        self.run_shared(&self.changes, |tell| {
+            Box::new(Pending::new(verb, tell)) as Box<dyn PendingVerb>
+        })
+    }
+
+    /// Adds a call to `group`. As with [`run`](Self::run), a call that has begun
+    /// does not need its future to be polled.
+    pub(crate) fn run_shared<'a, C: SharedCall, T: Send + 'a>(
+        &'a self,
+        group: &'a Arc<Group<C>>,
+        call: impl FnOnce(oneshot::Sender<Result<T, Error>>) -> C + Send + 'a,
+    ) -> BoxFuture<'a, Result<T, Error>> {
+        Box::pin(async move {
+            let (tell, told) = oneshot::channel();
+            if let Some(lane) = group.add(call(tell)) {
+                let caller = Arc::clone(&self.caller);
+                let calls = Arc::downgrade(&self.calls);
+                self.calls.spawn(lane.run(caller, move |alone| {
+                    if let Some(calls) = calls.upgrade() {
+                        calls.spawn(alone);
+                    }
+                }));
             }
             told.await.unwrap_or_else(|_| Err(cut_off()))
         })
@@ -106,6 +133,23 @@ impl PostgresStore {
 
     pub(crate) fn schema(&self) -> &Schema {
         &self.caller.schema
+    }
+}
+
+/// The calls that are under way.
+///
+/// Each runs in a task of its own. A caller that has begun a call and then waits
+/// for something else would otherwise hold a connection, and the row lock of an
+/// open transaction, for as long as that takes; if it waits for another call on the
+/// same row, for ever.
+#[derive(Default)]
+struct Calls(Mutex<JoinSet<()>>);
+
+impl Calls {
+    fn spawn(&self, call: impl Future<Output = ()> + Send + 'static) {
+        let mut calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while calls.try_join_next().is_some() {}
+        calls.spawn(call);
     }
 }
 
@@ -130,3 +174,7 @@ pub async fn migrate(mut config: Config) -> Result<(), Error> {
     config.connections = 1;
     PostgresStore::connect(config).await.map(drop)
 }
+
+/// Most transactions that calls share at once. Two: while one waits for the disk,
+/// the other is sent.
+const LANES: usize = 2;

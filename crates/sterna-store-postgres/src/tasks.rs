@@ -9,6 +9,7 @@ use sterna_store::{
 };
 
 use crate::PostgresStore;
+use crate::group::Pending;
 use crate::rows::claim::Renew;
 use crate::rows::commit::{Append, Passivate};
 use crate::rows::damage::Damage;
@@ -18,7 +19,7 @@ use crate::rows::read::{List, Read};
 
 impl Tasks for PostgresStore {
     fn create(&self, task: NewTask) -> BoxFuture<'_, Result<Summary, Error>> {
-        self.run(task)
+        self.run_shared(&self.creations, |tell| Pending::new(task, tell))
     }
 
     fn read(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>> {
@@ -36,11 +37,10 @@ impl Tasks for PostgresStore {
         answers: Vec<Answer>,
     ) -> BoxFuture<'_, Result<Option<Answered>, Error>> {
         Box::pin(async move {
-            let answered = self.run(WriteAnswers {
+            let answered = self.change(WriteAnswers {
                 caller,
                 task,
                 answers,
-                channel: self.schema().as_str().to_owned(),
             });
             let answered = answered.await?;
             if answered.is_some_and(|answered| answered.accepted > 0) {
@@ -52,11 +52,7 @@ impl Tasks for PostgresStore {
 
     fn cancel(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Status>, Error>> {
         Box::pin(async move {
-            let status = self.run(Cancel {
-                caller,
-                task,
-                channel: self.schema().as_str().to_owned(),
-            });
+            let status = self.change(Cancel { caller, task });
             let status = status.await?;
             if status == Some(Status::Cancelled) {
                 self.wakeups.send(task);
@@ -74,11 +70,11 @@ impl Tasks for PostgresStore {
     }
 
     fn renew(&self, lease: Lease, length: Duration) -> BoxFuture<'_, Result<TaskUpdate, Error>> {
-        self.run(Renew { lease, length })
+        self.change(Renew { lease, length })
     }
 
     fn append(&self, lease: Lease, commit: Commit) -> BoxFuture<'_, Result<TaskUpdate, Error>> {
-        self.run(Append { lease, commit })
+        self.change(Append { lease, commit })
     }
 
     fn passivate(
@@ -87,7 +83,7 @@ impl Tasks for PostgresStore {
         commit: Commit,
         rest: Passivation,
     ) -> BoxFuture<'_, Result<Passivated, Error>> {
-        self.run(Passivate {
+        self.change(Passivate {
             lease,
             commit,
             rest,
@@ -95,7 +91,7 @@ impl Tasks for PostgresStore {
     }
 
     fn finish(&self, lease: Lease, outcome: Outcome) -> BoxFuture<'_, Result<Status, Error>> {
-        self.run(Finish { lease, outcome })
+        self.change(Finish { lease, outcome })
     }
 
     fn sweep_tasks(&self, sweep: Sweep) -> BoxFuture<'_, Result<Swept, Error>> {

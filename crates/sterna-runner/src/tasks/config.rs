@@ -7,8 +7,8 @@ use std::time::Duration;
 #[non_exhaustive]
 pub struct TaskConfig {
     /// Number of tasks that this instance works on at the same time. A task that
-    /// waits for an answer or a timer does not count; sixteen keep a small
-    /// machine busy.
+    /// waits for an answer or a timer does not count. Sixty-four: a task mostly
+    /// waits for its commits, and those of many tasks share one.
     pub workers: usize,
     /// Time after which a task is taken from a worker that does not renew its
     /// lease. Leases are renewed three times as often, so that one lost renewal
@@ -49,7 +49,7 @@ pub struct TaskConfig {
 impl Default for TaskConfig {
     fn default() -> Self {
         Self {
-            workers: 16,
+            workers: 64,
             lease: Duration::from_secs(30),
             ttl: Some(Duration::from_secs(24 * 60 * 60)),
             per_owner: Some(1000),

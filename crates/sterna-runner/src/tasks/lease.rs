@@ -37,11 +37,11 @@ impl LeaseKeeper {
         since: Instant,
     ) -> Self {
         Self {
+            ends: since + length,
+            renew_at: queue.renewal(since, length),
             queue,
             lease,
             length,
-            ends: since + length,
-            renew_at: since + length / 3,
         }
     }
 
@@ -58,7 +58,7 @@ impl LeaseKeeper {
         match self.within(store.renew(self.lease, self.length)).await? {
             Ok(news) => {
                 self.ends = since + self.length;
-                self.renew_at = since + self.length / 3;
+                self.renew_at = self.queue.renewal(since, self.length);
                 Ok(Some(news))
             }
             Err(error) => {

@@ -18,6 +18,7 @@ mod worker;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use sterna_flow::{Asked, DecodeError, Entry, Fingerprint, Journal, Limits};
 use sterna_store::{Claimed, Name, Phase, Store};
@@ -43,6 +44,8 @@ pub struct TaskQueue {
     /// Counts changes that this instance has made to any task.
     changed: watch::Sender<u64>,
     activity: Arc<Activity>,
+    /// Beginning of the times at which leases are renewed.
+    began_at: Instant,
 }
 
 impl TaskQueue {
@@ -55,6 +58,7 @@ impl TaskQueue {
             created: Notify::new(),
             changed: watch::Sender::new(0),
             activity: Arc::default(),
+            began_at: Instant::now(),
         }
     }
 
@@ -78,6 +82,16 @@ impl TaskQueue {
     pub fn notify_changed(&self) {
         self.changed
             .send_modify(|count| *count = count.wrapping_add(1));
+    }
+
+    /// Returns the time at which a lease of `length` that was asked for at `since` is
+    /// renewed: after a third of it or a little less, so that the leases of an
+    /// instance are renewed together and the store can do it in one transaction.
+    fn renewal(&self, since: Instant, length: Duration) -> Instant {
+        let third = since + length / 3;
+        let step = (length / 12).as_nanos().max(1);
+        let beyond = third.duration_since(self.began_at).as_nanos() % step;
+        third - Duration::from_nanos(u64::try_from(beyond).unwrap_or_default())
     }
 
     /// Returns a channel that changes whenever this instance has changed a task.

@@ -72,10 +72,21 @@ struct WorkerPool<H> {
     queue: Arc<TaskQueue>,
     claim: Claim,
     jobs: JoinSet<TaskId>,
-    /// Notified when a task that runs here was answered or cancelled.
-    bells: HashMap<TaskId, Arc<Notify>>,
+    bells: HashMap<TaskId, Bell>,
+    /// `true` if a claim may find something: not after one that found less than it
+    /// had room for, until there is a sign of new work.
+    may_find_work: bool,
     drain: Duration,
     tally: Arc<Tally>,
+}
+
+/// The way to the worker of a task that runs here.
+struct Bell {
+    /// Notified when the task was answered or cancelled.
+    notify: Arc<Notify>,
+    /// `true` if it was notified. The worker may have let go of the task before it
+    /// could hear that, and then the task has to be claimed again.
+    rang: bool,
 }
 
 impl<H: TaskHost> WorkerPool<H> {
@@ -87,6 +98,7 @@ impl<H: TaskHost> WorkerPool<H> {
             queue,
             jobs: JoinSet::new(),
             bells: HashMap::new(),
+            may_find_work: true,
             tally: Arc::default(),
         }
     }
@@ -100,29 +112,33 @@ impl<H: TaskHost> WorkerPool<H> {
         let mut backoff = Backoff::new(SHORTEST_POLL.min(longest), longest);
         let mut sweep_at = Instant::now();
         while !host.is_shutting_down() {
-            let taken = self.take_work().await;
-            if taken > 0 {
+            self.join_finished();
+            // A pool stops only after a claim that found nothing.
+            self.may_find_work |= when_idle == WhenIdle::Stop && self.jobs.is_empty();
+            if self.may_find_work && self.take_work().await > 0 {
                 backoff.reset();
-            }
-            if taken == MOST_AT_ONCE {
                 // There may be more of it, and room: no reason to wait.
                 continue;
             }
-            if when_idle == WhenIdle::Stop && taken == 0 && self.jobs.is_empty() {
+            if when_idle == WhenIdle::Stop && self.jobs.is_empty() {
                 self.sweep().await;
                 break;
             }
             tokio::select! {
                 () = &mut shutdown => break,
                 Some(done) = self.jobs.join_next() => self.done(done),
-                () = queue.created.notified() => backoff.reset(),
+                () = queue.created.notified() => {
+                    self.may_find_work = true;
+                    backoff.reset();
+                }
                 wakeup = wakeups.next() => {
                     self.ring(wakeup);
                     backoff.reset();
                 }
-                () = tokio::time::sleep(backoff.pause(jitter())) => {}
+                () = tokio::time::sleep(backoff.pause(jitter())) => self.may_find_work = true,
                 () = tokio::time::sleep_until(sweep_at) => {
                     self.sweep().await;
+                    self.may_find_work = true;
                     // Jitter, so that the instances of a fleet sweep at different times.
                     let pause = queue.config.sweep;
                     sweep_at = Instant::now() + Backoff::new(pause, pause).pause(jitter());
@@ -133,6 +149,13 @@ impl<H: TaskHost> WorkerPool<H> {
 
     async fn join_all(&mut self) {
         while let Some(done) = self.jobs.join_next().await {
+            self.done(done);
+        }
+    }
+
+    /// Makes room: workers that have let go of their tasks count no more.
+    fn join_finished(&mut self) {
+        while let Some(done) = self.jobs.try_join_next() {
             self.done(done);
         }
     }
@@ -160,16 +183,24 @@ impl<H: TaskHost> WorkerPool<H> {
                 let cause: &dyn std::error::Error = &error;
                 let code = error.code().unwrap_or("MR0404");
                 tracing::warn!(target: "sterna::tasks", code, error = cause, "no work can be claimed");
+                self.may_find_work = false;
                 return 0;
             }
         };
-        let mut taken = 0;
+        let taken = u32::try_from(claimed.len()).unwrap_or(u32::MAX);
+        self.may_find_work = taken >= self.claim.limit;
         for claimed in claimed {
-            taken += 1;
             self.claim.after = Some(claimed.owner);
             let (task, attempt) = (claimed.lease.task, claimed.attempt);
             let bell = Arc::new(Notify::new());
-            self.bells.insert(task, Arc::clone(&bell));
+            let notify = Arc::clone(&bell);
+            self.bells.insert(
+                task,
+                Bell {
+                    notify,
+                    rang: false,
+                },
+            );
             let worker = TaskWorker {
                 host: Arc::clone(&self.host),
                 catalog: Arc::clone(&catalog),
@@ -191,28 +222,34 @@ impl<H: TaskHost> WorkerPool<H> {
         taken
     }
 
-    fn ring(&self, wakeup: Wakeup) {
+    /// Tells the workers what they want to know. A task that none of them has may be
+    /// claimed.
+    fn ring(&mut self, wakeup: Wakeup) {
         match wakeup {
-            Wakeup::Task(task) => {
-                if let Some(bell) = self.bells.get(&task) {
-                    bell.notify_one();
-                }
-            }
+            Wakeup::Task(task) => match self.bells.get_mut(&task) {
+                Some(bell) => bell.ring(),
+                None => self.may_find_work = true,
+            },
             Wakeup::Blob(_) => {}
-            _ => self.bells.values().for_each(|bell| bell.notify_one()),
+            _ => {
+                self.bells.values_mut().for_each(Bell::ring);
+                self.may_find_work = true;
+            }
         }
     }
 
     fn done(&mut self, done: Result<TaskId, tokio::task::JoinError>) {
         match done {
             Ok(task) => {
-                self.bells.remove(&task);
+                let bell = self.bells.remove(&task);
+                self.may_find_work |= bell.is_some_and(|bell| bell.rang);
             }
             // The panic hook has written the message; the lease will run out.
             Err(error) => {
                 tracing::error!(target: "sterna::tasks", %error, "a worker broke down");
                 // It does not say which task it had; its worker held the bell, too.
-                self.bells.retain(|_, bell| Arc::strong_count(bell) > 1);
+                self.bells
+                    .retain(|_, bell| Arc::strong_count(&bell.notify) > 1);
             }
         }
     }
@@ -233,6 +270,13 @@ impl<H: TaskHost> WorkerPool<H> {
     }
 }
 
+impl Bell {
+    fn ring(&mut self) {
+        self.rang = true;
+        self.notify.notify_one();
+    }
+}
+
 /// Returns a number that differs from one instance to the next, for pauses.
 pub fn jitter() -> u64 {
     let bytes = random_bytes().unwrap_or_default();
@@ -245,7 +289,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Shortest pause between two looks for work.
 const SHORTEST_POLL: Duration = Duration::from_millis(50);
 
-/// Most tasks of one claim, so that instances share the work.
-const MOST_AT_ONCE: u32 = 8;
+/// Most tasks of one claim: their journals are in memory at once.
+const MOST_AT_ONCE: u32 = 64;
 
 const MOST_SWEPT: u32 = 1000;

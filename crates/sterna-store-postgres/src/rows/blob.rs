@@ -7,7 +7,6 @@ use sterna_store::{BlobId, Error, ErrorKind, UnixMillis};
 use tokio_postgres::Row;
 
 use super::codec::{bytes, count};
-use super::inbox::notify;
 use super::{Operation, now};
 use crate::error::Failure;
 use crate::listen::Hint;
@@ -111,4 +110,11 @@ impl Operation for SweepBlobs {
         .with(i64::from(self.limit));
         Ok(count(session.run(statement).await?.len()))
     }
+}
+
+/// Wakes the listeners once the transaction has committed.
+fn notify<'a>(channel: &'a str, hint: &'a str) -> Statement<'a> {
+    Statement::new("SELECT pg_notify($1, $2)::text")
+        .with(channel)
+        .with(hint)
 }

@@ -13,7 +13,10 @@ use tokio_postgres::Row;
 
 use super::codec::{array, bytes, get, name};
 use super::damage::Damage;
-use super::head::{Head, lock};
+use super::head::Head;
+use super::locked::LockedTask;
+use super::verb::Verb;
+use super::writes::Writes;
 use super::{Operation, inbox, now};
 use crate::error::{Failure, damaged, gone};
 use crate::session::Session;
@@ -317,21 +320,26 @@ pub(crate) struct Renew {
     pub(crate) length: Duration,
 }
 
-impl Operation for Renew {
+impl Verb for Renew {
     type Output = TaskUpdate;
 
-    async fn run(&self, session: &Session<'_>) -> Result<TaskUpdate, Failure> {
-        let rows = session.begin([lock(&self.lease.task)]).await?;
-        let mut head = Head::first(&rows[0])?.ok_or_else(gone)?;
+    fn task(&self) -> &TaskId {
+        &self.lease.task
+    }
+
+    fn reads_questions(&self) -> bool {
+        true
+    }
+
+    fn decide(&self, task: Option<LockedTask>, writes: &mut Writes) -> Result<TaskUpdate, Error> {
+        let mut task = task.ok_or_else(gone)?;
+        let unread = task.unread(&[])?;
+        let mut head = task.head;
         head.control
             .renew(self.lease.fence, head.now, self.length)?;
-        let rows = session
-            .commit([head.save(), inbox::select_unread(&head.id)])
-            .await?;
-        Ok(TaskUpdate::new(
-            head.control.status,
-            inbox::unread(&rows[1])?,
-        ))
+        let status = head.control.status;
+        writes.save(head);
+        Ok(TaskUpdate::new(status, unread))
     }
 }
 

@@ -1,11 +1,13 @@
 //! Tasks end and go.
 
-use sterna_store::{Event, Lease, Outcome, Owner, Status, Sweep, Swept, TaskId, UnixMillis};
+use sterna_store::{Error, Event, Lease, Outcome, Owner, Status, Sweep, Swept, TaskId, UnixMillis};
 
 use super::codec::count;
 use super::damage::Damage;
-use super::head::{Head, lock};
-use super::inbox::notify;
+use super::head::Head;
+use super::locked::LockedTask;
+use super::verb::Verb;
+use super::writes::Writes;
 use super::{Operation, now};
 use crate::error::{Failure, gone};
 use crate::session::Session;
@@ -15,26 +17,36 @@ use crate::statement::Statement;
 pub(crate) struct Cancel {
     pub(crate) caller: Owner,
     pub(crate) task: TaskId,
-    pub(crate) channel: String,
 }
 
-impl Operation for Cancel {
+impl Verb for Cancel {
     type Output = Option<Status>;
 
-    async fn run(&self, session: &Session<'_>) -> Result<Option<Status>, Failure> {
-        let rows = session.begin([lock(&self.task)]).await?;
-        let head = Head::first(&rows[0])?;
+    fn task(&self) -> &TaskId {
+        &self.task
+    }
+
+    fn reads_questions(&self) -> bool {
+        false
+    }
+
+    fn decide(
+        &self,
+        task: Option<LockedTask>,
+        writes: &mut Writes,
+    ) -> Result<Option<Status>, Error> {
+        let head = task.map(|task| task.head);
         let Some(mut head) = head.filter(|head| head.principal == self.caller) else {
             return Ok(None);
         };
-        if head.control.end(Event::Cancelled, head.now) {
+        let ended = head.control.end(Event::Cancelled, head.now);
+        let status = head.control.status;
+        if ended {
             head.updated_at = head.now;
-            let id = self.task.to_string();
-            session
-                .commit([head.save(), notify(&self.channel, &id)])
-                .await?;
+            writes.notify(&head.id);
+            writes.save(head);
         }
-        Ok(Some(head.control.status))
+        Ok(Some(status))
     }
 }
 
@@ -44,31 +56,32 @@ pub(crate) struct Finish {
     pub(crate) outcome: Outcome,
 }
 
-impl Operation for Finish {
+impl Verb for Finish {
     type Output = Status;
 
-    async fn run(&self, session: &Session<'_>) -> Result<Status, Failure> {
-        let rows = session.begin([lock(&self.lease.task)]).await?;
-        let mut head = Head::first(&rows[0])?.ok_or_else(gone)?;
+    fn task(&self) -> &TaskId {
+        &self.lease.task
+    }
+
+    fn reads_questions(&self) -> bool {
+        false
+    }
+
+    fn decide(&self, task: Option<LockedTask>, writes: &mut Writes) -> Result<Status, Error> {
+        let mut head = task.ok_or_else(gone)?.head;
         let ended = head
             .control
             .finish(self.lease.fence, self.outcome.event())?;
+        let status = head.control.status;
         if ended {
             head.updated_at = head.now;
+            if let Some(payload) = self.outcome.payload() {
+                writes.end(head.id, payload.clone());
+            }
         }
-        let payload = self.outcome.payload().filter(|_| ended);
-        let outcome = payload.map(|payload| write_outcome(&self.lease.task, payload));
-        session
-            .commit(outcome.into_iter().chain([head.save()]))
-            .await?;
-        Ok(head.control.status)
+        writes.save(head);
+        Ok(status)
     }
-}
-
-fn write_outcome<'a>(id: &'a TaskId, outcome: &'a [u8]) -> Statement<'a> {
-    Statement::new("UPDATE @payload SET outcome = $2 WHERE task = $1")
-        .with(id.as_bytes().as_slice())
-        .with(outcome)
 }
 
 impl Operation for Sweep {
@@ -76,26 +89,27 @@ impl Operation for Sweep {
 
     async fn run(&self, session: &Session<'_>) -> Result<Self::Output, Failure> {
         let rows = session.begin([expired(self.limit)]).await?;
-        let (mut late, mut damages) = (Vec::new(), Vec::new());
+        let (mut late, mut damages) = (0, Vec::new());
+        let mut writes = Writes::default();
         for row in rows.iter().flatten() {
             match Head::from_row(row) {
                 Ok(mut head) => {
                     head.control.end(Event::Failed, head.now);
                     head.updated_at = head.now;
-                    late.push(head);
+                    writes.end(head.id, self.error.clone());
+                    writes.save(head);
+                    late += 1;
                 }
                 Err(error) => damages.push(Damage::of(row, error)),
             }
         }
         let mut statements: Vec<_> = Damage::set_aside(&damages).into_iter().collect();
-        for head in &late {
-            statements.extend([write_outcome(&head.id, &self.error), head.save()]);
-        }
+        statements.extend(writes.statements(session.schema().as_str()));
         statements.push(delete(self));
         let rows = session.commit(statements).await?;
         // The last statement before the commit deleted.
         let deleted = rows.iter().rev().nth(1).map_or(0, Vec::len);
-        let expired = count(late.len() + damages.len());
+        let expired = count(late + damages.len());
         Ok((Swept::new(expired, count(deleted)), damages))
     }
 }

@@ -63,29 +63,6 @@ impl Head {
         summary.expires_at = self.expires_at;
         summary
     }
-
-    /// Writes back what can change.
-    pub(super) fn save(&self) -> Statement<'_> {
-        let control = &self.control;
-        Statement::new(
-            "UPDATE @task SET
-                status = $2, note = $3, updated_at = $4, due_at = $5, attempts = $6,
-                entries = $7, open = $8, unread = $9, heard = $10,
-                worker = CASE WHEN $11 THEN worker END
-             WHERE id = $1",
-        )
-        .with(self.id.as_bytes().as_slice())
-        .with(control.status.as_str())
-        .with(self.note.as_ref().map(Note::as_str))
-        .with(self.updated_at.get())
-        .with(control.due_at.map(UnixMillis::get))
-        .with(i64::from(control.attempts))
-        .with(i64::from(control.entries))
-        .with(i64::from(control.open))
-        .with(i64::from(control.unread))
-        .with(i64::from(self.heard))
-        .with(control.held)
-    }
 }
 
 /// Locks a task and reads it, and the time.

@@ -2,6 +2,8 @@
 
 mod codec;
 mod head;
+mod locked;
+mod writes;
 
 pub(crate) mod blob;
 pub(crate) mod claim;
@@ -14,8 +16,12 @@ pub(crate) mod inbox;
 pub(crate) mod read;
 pub(crate) mod round;
 pub(crate) mod survey;
+pub(crate) mod verb;
 
 use std::time::Duration;
+
+pub(crate) use locked::{LockedElsewhere, LockedTask, Needs};
+pub(crate) use writes::Writes;
 
 use crate::error::Failure;
 use crate::session::Session;

@@ -4,6 +4,7 @@
 mod contract;
 mod damage;
 mod failures;
+mod group;
 mod hints;
 mod pooler;
 mod restart;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -40,6 +40,9 @@ pub enum Fault {
     KeepsBlobsForever,
     /// A list holds tasks of others.
     ListsEverything,
+    /// Commits that come at once with one that is refused are acknowledged and
+    /// thrown away.
+    LosesNeighbours,
     /// Every third call that answers brings an answer that the client did not give.
     MixesAnswersUp,
     /// An effect in doubt may be run by every claimant that asks.
@@ -52,6 +55,8 @@ pub enum Fault {
     SkipsCommits,
     /// A task rests although an answer has come.
     SleepsOnAnswers,
+    /// Commits that come at once with one that is refused are refused, too.
+    SpoilsNeighbours,
     /// Every fortieth commit takes more than a second.
     StallsCommits,
     /// Answers that were taken are handed out again.
@@ -74,6 +79,8 @@ pub struct Faulty {
     store: Arc<dyn Store>,
     fault: Option<Fault>,
     calls: AtomicU32,
+    /// Whether a commit was refused.
+    refused: AtomicBool,
     /// Held while a commit or a claim goes on, by a store that has the fault.
     row: Mutex<()>,
 }
@@ -85,6 +92,7 @@ impl Faulty {
             store,
             fault: fault.into(),
             calls: AtomicU32::new(0),
+            refused: AtomicBool::new(false),
             row: Mutex::default(),
         }
     }
@@ -136,6 +144,27 @@ impl Faulty {
         let row = self.row.lock().await;
         tokio::time::sleep(Duration::from_millis(5)).await;
         Some(row)
+    }
+
+    /// Returns whether a commit is thrown away because one beside it was refused.
+    fn loses(&self) -> bool {
+        self.has(Fault::LosesNeighbours) && self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Notes a refusal, and passes it on to commits that came at the same time.
+    async fn spoil<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        if self.has(Fault::LosesNeighbours) || self.has(Fault::SpoilsNeighbours) {
+            if result.is_err() {
+                self.refused.store(true, Ordering::Relaxed);
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let spoilt = self.has(Fault::SpoilsNeighbours) && self.refused.load(Ordering::Relaxed);
+        if spoilt && result.is_ok() {
+            let what = "a commit beside this one was refused";
+            return Err(Error::new(ErrorKind::Conflict, what));
+        }
+        result
     }
 
     /// Turns the refusal of a zombie into a success.
@@ -228,6 +257,9 @@ impl Intercept for Faulty {
             return Box::pin(async { Ok(TaskUpdate::new(Status::Working, Vec::new())) });
         }
         Box::pin(async move {
+            if self.loses() {
+                return Ok(TaskUpdate::new(Status::Working, Vec::new()));
+            }
             let row = self.hold().await;
             if self.has(Fault::StallsCommits)
                 && self.calls.fetch_add(1, Ordering::Relaxed) % 40 == 39
@@ -239,6 +271,7 @@ impl Intercept for Faulty {
             }
             let news = self.store.append(lease, commit).await;
             drop(row);
+            let news = self.spoil(news).await;
             self.believe(news, TaskUpdate::new(Status::Working, Vec::new()))
         })
     }

@@ -52,6 +52,7 @@ mod passivation;
 mod questions;
 mod rng;
 mod rounds;
+mod sharing;
 mod values;
 
 use std::sync::Arc;
@@ -88,6 +89,7 @@ pub async fn tasks(
         passivation::cases(),
         ends::cases(),
         expiry::cases(),
+        sharing::cases(),
         values::cases(),
     ]
     .concat();

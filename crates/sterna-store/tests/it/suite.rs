@@ -49,6 +49,7 @@ async fn every_fault_is_found_and_named() {
             Fault::ListsEverything,
             &["a_list_shows_only_the_callers_tasks"],
         ),
+        (Fault::LosesNeighbours, &["a_call_that_fails_fails_alone"]),
         (Fault::MixesAnswersUp, AGREEMENT),
         (
             Fault::RunsEffectsTwice,
@@ -73,6 +74,7 @@ async fn every_fault_is_found_and_named() {
             Fault::SleepsOnAnswers,
             &["an_answer_before_the_task_rests_keeps_it_awake"],
         ),
+        (Fault::SpoilsNeighbours, &["a_call_that_fails_fails_alone"]),
         (Fault::StallsCommits, &["a_commit_takes_less_than_a_second"]),
         (
             Fault::SwallowsTakenKeys,
