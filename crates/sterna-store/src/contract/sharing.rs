@@ -91,7 +91,7 @@ async fn a_call_without_a_fence_changes_nothing_beside_one_with(
         .into_iter()
         .enumerate()
     {
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             refused(result, ErrorKind::Fenced)?;
         } else {
             result?;
@@ -189,15 +189,15 @@ async fn creations_at_once_keep_to_the_quota(subject: Subject<dyn Tasks>) -> Res
         let mut task = new_task(number);
         task.quota = Some(4);
         // Every third has another owner.
-        if number % 3 == 0 {
+        if number.is_multiple_of(3) {
             task.principal = STRANGER;
         }
         subject.store().create(task)
     };
     let results = together((1..=12).map(create).collect()).await;
     let mut created = [0; 2];
-    for (number, result) in (1..=12).zip(results) {
-        let owner = usize::from(number % 3 == 0);
+    for (number, result) in (1_u8..=12).zip(results) {
+        let owner = usize::from(number.is_multiple_of(3));
         match result {
             Ok(_) => created[owner] += 1,
             result => refused(result, ErrorKind::Quota)?,
