@@ -79,7 +79,7 @@ pub struct Faulty {
     store: Arc<dyn Store>,
     fault: Option<Fault>,
     calls: AtomicU32,
-    /// Whether a commit was refused.
+    /// `true` after a commit was refused.
     refused: AtomicBool,
     /// Held while a commit or a claim goes on, by a store that has the fault.
     row: Mutex<()>,
