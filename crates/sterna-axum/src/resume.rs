@@ -83,8 +83,8 @@ impl Resume {
 impl<S> Resume<S> {
     /// Sets the state that handlers take by axum's `State`.
     ///
-    /// It is given here and not to the router, because a task goes on without
-    /// one.
+    /// It is given here, so that a route is whole without the router that it is
+    /// put into.
     #[must_use]
     pub fn state<T: Clone + Send + Sync + 'static>(self, state: T) -> Resume<T> {
         Resume {

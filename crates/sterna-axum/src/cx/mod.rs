@@ -67,7 +67,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Returns the caller who began the flow. A state is good for this caller
-    /// only, and a task has no headers, so a handler takes the caller from here.
+    /// only.
     #[must_use]
     pub fn caller(&self) -> &Principal {
         &self.request.caller

@@ -175,7 +175,8 @@ impl<'a> Cx<'a> {
     }
 
     /// Waits for `duration`, counted from when the handler first got here. A
-    /// short sleep keeps the request open; a long one is for a task.
+    /// short sleep keeps the request open; one that is too long for a request
+    /// fails it.
     #[track_caller]
     pub fn sleep(&self, name: &str, duration: Duration) -> Sleep<'a> {
         self.flow.sleep(name, duration)
