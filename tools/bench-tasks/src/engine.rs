@@ -22,7 +22,7 @@ pub(crate) async fn measure(store: Arc<dyn Store>, tasks: u32) -> Result<()> {
     let mut workers = JoinSet::new();
     workers.spawn(async move { service.work().await });
     Progress::until(&progress.done, tasks).await?;
-    report("tasks stepped and finished, 16 workers", tasks, since);
+    report("tasks stepped and finished, 64 workers", tasks, since);
     while client.status(&last).await? != "completed" {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
