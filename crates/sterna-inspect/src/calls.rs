@@ -292,8 +292,10 @@ impl Calls {
     /// The latest call of that name that is running.
     fn running_call(&self, about: &str) -> Option<RoundId> {
         let state = self.lock();
-        let mut calls = state.calls.values().rev();
-        let call = calls.find(|call| call.is_running() && call.request.name == about)?;
+        let running = || state.calls.values().rev().filter(|call| call.is_running());
+        let named = running().find(|call| call.request.name == about);
+        // Over stdio a session does not say which call a question is about.
+        let call = named.or_else(|| running().next())?;
         let round = call.rounds.iter().rposition(Round::is_running)?;
         Some(RoundId {
             call: call.id,

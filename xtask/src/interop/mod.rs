@@ -6,6 +6,8 @@
 mod cases;
 mod command;
 mod differences;
+mod everything;
+mod inspector;
 mod pair;
 mod peer;
 mod table;
@@ -30,18 +32,27 @@ enum Role {
     Client,
     /// The server, against the `sterna` command.
     Commanded,
+    /// The server, against the pages of the inspector.
+    Inspected,
     /// The server, against our client.
     Server,
 }
 
 impl Role {
-    const ALL: [Self; 4] = [Self::Both, Self::Client, Self::Server, Self::Commanded];
+    const ALL: [Self; 5] = [
+        Self::Both,
+        Self::Client,
+        Self::Server,
+        Self::Commanded,
+        Self::Inspected,
+    ];
 
     const fn title(self) -> &'static str {
         match self {
             Self::Both => "their clients against their own servers",
             Self::Client => "their clients against our server",
             Self::Commanded => "the sterna command against their servers",
+            Self::Inspected => "the inspector against their servers",
             Self::Server => "our client against their servers",
         }
     }
@@ -95,13 +106,19 @@ pub(crate) fn run(only: Option<&str>) -> Result<()> {
     let mut failed = 0;
     for role in Role::ALL {
         let mut cases = script.cases.clone();
-        cases.retain(|case| role != Role::Commanded || case.is_for_the_command());
+        let is_command = matches!(role, Role::Commanded | Role::Inspected);
+        cases.retain(|case| !is_command || case.is_for_the_command());
         let mut table = Table::new(&cases);
         for era in Era::ALL {
             for peer in &peers {
                 let pair = Pair { peer, role, era };
                 let cells = match role {
-                    Role::Commanded => pair.run_commands(&cases, &script.answers.fields)?,
+                    Role::Commanded => {
+                        pair.run_commands(&cases, &script.answers.fields, command::run)?
+                    }
+                    Role::Inspected => {
+                        pair.run_commands(&cases, &script.answers.fields, inspector::run)?
+                    }
                     _ => pair.run(&cases)?,
                 };
                 table.add(&pair, &cells);
@@ -109,6 +126,9 @@ pub(crate) fn run(only: Option<&str>) -> Result<()> {
         }
         table.print(role);
         failed += table.failures();
+    }
+    if only.is_none_or(|only| only == "typescript") {
+        everything::run()?;
     }
     if failed > 0 {
         bail!("{failed} case(s) of interop failed");

@@ -10,7 +10,6 @@ use anyhow::{Context, Result};
 use serde_json::{Map, Value};
 
 use super::cases::{self, Case, Outcome};
-use super::command;
 use super::differences;
 use super::peer::Peer;
 use super::tap::Tap;
@@ -42,7 +41,7 @@ impl Pair<'_> {
         let (mut server, mut client) = match self.role {
             Role::Both => (self.peer.server(), self.peer.client()),
             Role::Client => (our_server(), self.peer.client()),
-            Role::Commanded | Role::Server => (self.peer.server(), our_client()),
+            Role::Commanded | Role::Inspected | Role::Server => (self.peer.server(), our_client()),
         };
         let server = Listening::start(&mut server)?;
         let tap = Tap::before(server.url())?;
@@ -67,11 +66,12 @@ impl Pair<'_> {
         &self,
         cases: &[Case],
         fields: &Map<String, Value>,
+        play: fn(&Case, &Map<String, Value>, &str, Era) -> Outcome,
     ) -> Result<Vec<Cell>> {
         let server = Listening::start(&mut self.peer.server())?;
         let tap = Tap::before(server.url())?;
         let run = |case| {
-            let outcome = command::run(case, fields, tap.url(), self.era);
+            let outcome = play(case, fields, tap.url(), self.era);
             self.verdict(case, &outcome, &tap.take())
         };
         Ok(cases.iter().map(run).collect())
