@@ -153,6 +153,10 @@ impl Inspector {
                     self.post(&address, &answers)?
                 }
                 None if page.body.contains("class=\"spinner\"") => {
+                    #[expect(
+                        clippy::disallowed_methods,
+                        reason = "a page without its script has to be looked at again"
+                    )]
                     thread::sleep(GLANCE);
                     self.get(&page.path)?
                 }
