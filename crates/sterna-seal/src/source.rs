@@ -131,17 +131,21 @@ impl KeySource for KeyVariable {
 }
 
 /// The reason a source gave no ring that can be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeySourceError {
     /// There are keys, but none that could seal at this time.
+    #[error("no key is active at {0}")]
     NoActiveKey(UnixMillis),
     /// Error of a source of the author's own.
-    Other(Box<dyn Error + Send + Sync>),
+    #[error("the key source failed")]
+    Other(#[source] Box<dyn Error + Send + Sync>),
     /// The source cannot be read.
-    Read(io::Error),
+    #[error("the key source cannot be read")]
+    Read(#[source] io::Error),
     /// The text is not a ring.
-    Text(KeyTextError),
+    #[error("the text of the key source is not a key ring")]
+    Text(#[source] KeyTextError),
 }
 
 /// The reason a ring was not taken over, with the name of its source.
@@ -186,12 +190,8 @@ impl fmt::Display for ReloadError {
 
 impl Error for ReloadError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match &self.error {
-            KeySourceError::NoActiveKey(_) => None,
-            KeySourceError::Other(error) => Some(&**error),
-            KeySourceError::Read(error) => Some(error),
-            KeySourceError::Text(error) => Some(error),
-        }
+        // Its own text names the source, so the error between it and the cause would repeat it.
+        self.error.source()
     }
 }
 
