@@ -56,7 +56,9 @@ async fn many_tasks_of_one_caller_delay_that_of_another_by_one_of_them() {
     let tokens = ["token-of-ada", "token-of-bob"];
     for [many, one] in [tokens, [tokens[1], tokens[0]]] {
         let mut fleet = Fleet::new();
-        let service = fleet.built(server());
+        let mut config = config();
+        config.tasks.workers = 16;
+        let service = fleet.configured(server(), config);
         let client = Client::at(service.clone()).with_capabilities(capabilities());
         let [busy, other] = [many, one].map(|token| client.with_token(token));
         for _ in 0..48 {
