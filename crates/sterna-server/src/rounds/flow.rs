@@ -23,7 +23,7 @@ use crate::call::{AskedQuestions, QuestionContent, Questions};
 use crate::cx::Cx;
 use crate::failure::Failure;
 use crate::handler::FlowHandler;
-use crate::tasks::Opening;
+use crate::tasks::NewTaskRequest;
 
 pub(super) async fn play<T: Send + 'static>(
     mut round: Box<Round>,
@@ -209,7 +209,7 @@ async fn become_task<T>(
 ) -> Result<Played<T>, Failure> {
     let tasks = round.core.tasks.as_ref().ok_or(Failure::Internal)?;
     let options = round.request.task_options().ok_or(Failure::Internal)?;
-    let opening = Opening {
+    let opening = NewTaskRequest {
         caller: round.request.caller(),
         meta: round.request.meta().clone(),
         tool: &round.target.name,

@@ -149,7 +149,7 @@ impl Round {
     }
 
     /// Serves a request whose client is asked while it waits.
-    pub(crate) async fn play_live<T, P>(
+    pub(crate) async fn run_in_session<T, P>(
         self: Box<Self>,
         way: &HandlerKind<T>,
         prompter: &P,

@@ -85,7 +85,7 @@ pub(super) async fn run<T: CallResult + Serialize + Send + 'static>(
         shutdown: post.shutdown,
         entered: None,
     });
-    let playing = round.play_live(&wanted.way, &prompter);
+    let playing = round.run_in_session(&wanted.way, &prompter);
     let playing = tokio::time::timeout_at(post.deadline.into(), playing);
     let outcome = tokio::select! {
         biased;

@@ -30,7 +30,7 @@ impl Tasks {
         answers: Vec<Answer>,
     ) -> Result<Option<Answered>, Error> {
         let answered = self.store.answer(self.owner(caller), id, answers).await?;
-        self.stir();
+        self.wake_workers();
         Ok(answered)
     }
 
@@ -40,7 +40,7 @@ impl Tasks {
         id: TaskId,
     ) -> Result<Option<Status>, Error> {
         let cancelled = self.store.cancel(self.owner(caller), id).await?;
-        self.stir();
+        self.wake_workers();
         Ok(cancelled)
     }
 
@@ -63,7 +63,7 @@ impl Tasks {
     }
 
     /// Wakes workers and watchers.
-    fn stir(&self) {
+    fn wake_workers(&self) {
         self.queue.notify_workers();
         self.queue.notify_changed();
     }

@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::task_mode::{TaskDialect, TaskOptions};
 
 /// A call that goes on as a task.
-pub(crate) struct Opening<'a> {
+pub(crate) struct NewTaskRequest<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) meta: RequestMeta,
     pub(crate) tool: &'a str,
@@ -38,7 +38,7 @@ impl Tasks {
     /// the dialect of `options`.
     pub(crate) async fn create(
         &self,
-        opening: Opening<'_>,
+        opening: NewTaskRequest<'_>,
         options: TaskOptions,
         meta: ResultMeta,
     ) -> Result<CreatedTask, Failure> {
@@ -60,7 +60,7 @@ impl Tasks {
     }
 
     /// Creates the task for a client of any era.
-    pub(crate) async fn open(&self, opening: Opening<'_>) -> Result<Summary, Failure> {
+    pub(crate) async fn open(&self, opening: NewTaskRequest<'_>) -> Result<Summary, Failure> {
         let no_bytes = |error| {
             tracing::error!(target: "sterna::tasks", %error, "a task has no id");
             Failure::Internal

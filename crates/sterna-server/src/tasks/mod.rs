@@ -24,13 +24,13 @@ use sterna_store::{Owner, Store};
 pub use sterna_runner::tasks::{TaskConfig, WorkDone};
 
 pub(crate) use access::unknown;
-pub(crate) use create::{CreatedTask, Opening};
+pub(crate) use create::{CreatedTask, NewTaskRequest};
 pub(crate) use show::questions;
 use sterna_http::auth::Caller;
 use sterna_http::clock::Clock;
 pub(crate) use store::{StoreReady, store_failed};
 pub(crate) use v1::Stored;
-pub(crate) use watch::Watch;
+pub(crate) use watch::TaskSubscription;
 
 use crate::catalog::Tasking;
 use crate::flow_ids::FlowIds;

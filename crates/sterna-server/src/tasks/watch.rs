@@ -29,7 +29,7 @@ use crate::sink::notification;
 /// by each listener. So only summaries are kept and compared, a task is read
 /// whole when its summary has changed, and the next one is looked at when the
 /// connection has taken the last notification.
-pub(crate) struct Watch(Pin<Box<dyn Future<Output = (Watching, Bytes)> + Send>>);
+pub(crate) struct TaskSubscription(Pin<Box<dyn Future<Output = (Watching, Bytes)> + Send>>);
 
 struct Watching {
     tasks: Arc<Tasks>,
@@ -63,7 +63,7 @@ impl Tasks {
         subscription: RequestId,
         transport: Transport,
         wanted: Vec<String>,
-    ) -> Result<(Vec<String>, Watch), Failure> {
+    ) -> Result<(Vec<String>, TaskSubscription), Failure> {
         let owner = self.owner(caller);
         let (mut agreed, mut told) = (Vec::new(), HashMap::new());
         for text in wanted.into_iter().take(MOST_WATCHED) {
@@ -84,7 +84,7 @@ impl Tasks {
             changed: self.queue.changes(),
             looked_at: Instant::now(),
         };
-        Ok((agreed, Watch(Box::pin(watching.next()))))
+        Ok((agreed, TaskSubscription(Box::pin(watching.next()))))
     }
 
     /// Summary of a task, without its questions; `None` if the task is gone.
@@ -108,7 +108,7 @@ impl Tasks {
     }
 }
 
-impl Watch {
+impl TaskSubscription {
     /// The next notification. Never the last: the stream ends otherwise.
     pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Bytes> {
         let (watching, event) = ready!(self.0.as_mut().poll(cx));

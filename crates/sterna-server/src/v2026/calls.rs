@@ -26,7 +26,7 @@ use crate::reply::{Answer, CallResult, Reply, check_output};
 use crate::rounds::{Round, Wanted};
 use crate::sink::MessageSink;
 use crate::task_mode::TaskOptions;
-use crate::tasks::Opening;
+use crate::tasks::NewTaskRequest;
 
 pub(super) fn tool(
     core: Arc<Core>,
@@ -69,7 +69,7 @@ pub(super) fn tool(
             RequestSpan::begin(&core, &inbound.admission, "tools/call", tool, &id, version);
         return Reply::pending(async move {
             let arguments = wanted.take_tree();
-            let opening = Opening {
+            let opening = NewTaskRequest {
                 caller: inbound.admission.caller(),
                 meta: params.meta,
                 tool: &wanted.target.name,

@@ -22,7 +22,7 @@ use crate::core::Core;
 use crate::failure::Failure;
 use crate::reply::{Answer, refuse};
 use crate::sink::{MessageSink, notification};
-use crate::tasks::Watch;
+use crate::tasks::TaskSubscription;
 
 /// Opens a subscription.
 pub(super) async fn listen(
@@ -151,7 +151,7 @@ impl Core {
 struct Listening {
     first: VecDeque<Bytes>,
     inbox: Option<Inbox>,
-    watch: Option<Watch>,
+    watch: Option<TaskSubscription>,
     end: Option<Bytes>,
     leaving: Pin<Box<dyn Future<Output = ()> + Send>>,
     _subscription: Subscription,

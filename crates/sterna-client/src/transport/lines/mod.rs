@@ -52,8 +52,8 @@ impl Lines {
     }
 
     /// Writes nothing more, which tells the server to end.
-    pub(crate) fn hang_up(&self) {
-        self.pending.hang_up();
+    pub(crate) fn disconnect(&self) {
+        self.pending.disconnect();
     }
 }
 
@@ -77,7 +77,7 @@ impl Transport for Lines {
     }
 
     fn close(&self, _: HeaderMap) -> BoxFuture<'_, ()> {
-        self.hang_up();
+        self.disconnect();
         Box::pin(async {})
     }
 

@@ -49,7 +49,7 @@ impl PendingRequests {
     }
 
     /// Sends nothing more.
-    pub(super) fn hang_up(&self) {
+    pub(super) fn disconnect(&self) {
         lock(&self.outbox).take();
     }
 

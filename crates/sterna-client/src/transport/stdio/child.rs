@@ -73,7 +73,7 @@ impl Running {
     /// STDIO-C5: the end of its input is the sign to leave; one that does not
     /// see it is told by a signal, and one that does not care is killed.
     pub(super) async fn leave(mut self, grace: Duration) {
-        self.lines.hang_up();
+        self.lines.disconnect();
         let mut child = self.child.lock().await;
         let left = leaves_within(&mut child, grace).await
             || (signal(&child) && leaves_within(&mut child, grace).await);

@@ -13,7 +13,7 @@ use crate::handler::RequestError;
 use crate::rounds::Wanted;
 use crate::sessions::dispatch::Post;
 use crate::task_mode::TaskMode;
-use crate::tasks::{Opening, tasks_2025_11_25};
+use crate::tasks::{NewTaskRequest, tasks_2025_11_25};
 
 /// Returns the task that a call of `tool` asks for; `None` if it runs without
 /// one.
@@ -73,7 +73,7 @@ pub(in crate::sessions) async fn begin(
         .as_ref()
         .ok_or_else(|| Failure::UnknownMethod("tools/call".to_owned()))?;
     let arguments = wanted.take_tree();
-    let opening = Opening {
+    let opening = NewTaskRequest {
         caller: post.admission.caller(),
         meta: post.session.meta(sent),
         tool: &wanted.target.name,
