@@ -71,7 +71,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The guide is [`guide`]; how a handler is replayed is in `docs/flows.md`.
+//! The guide is `docs/http.md`; how a handler is replayed is in `docs/flows.md`.
 
 mod cx;
 mod declared;
@@ -87,9 +87,6 @@ mod clock;
 mod error;
 mod metrics;
 mod openapi;
-
-#[doc = include_str!("../docs/http.md")]
-pub mod guide {}
 
 pub use clock::Clock;
 pub use cx::{Ask, AskError, Cx};

@@ -37,7 +37,8 @@
 //! - [`auth`] authenticates callers, [`http`] has the settings of the HTTP server,
 //!   [`Middleware`] runs around every round.
 //!
-//! `docs/serving.md` describes addresses, keys, limits, health, logs and metrics.
+//! `docs/flows.md` is the guide for authors of handlers; `docs/serving.md`
+//! describes addresses, keys, limits, health, logs and metrics.
 
 // Lower modules first: each may use those above it in this list.
 mod wording;
@@ -78,9 +79,6 @@ mod stdio;
 
 mod server;
 
-#[doc = include_str!("../docs/flows.md")]
-pub mod flows {}
-
 pub use sterna_form::NotAForm;
 pub use sterna_http::auth;
 
@@ -116,11 +114,3 @@ pub use sterna_flow::{
     JoinAll, Key, Level, Now, Once, Pin, Progress, Race, Random, Retry, RunInfo, Settings, Sleep,
     Step, StepError, StepErrorKind, UnixMillis, Uuid,
 };
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/serverless.md")]
-mod serverless {}
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/serving.md")]
-mod serving {}

@@ -68,8 +68,3 @@ pub use failure::Failure;
 pub use flow::{ExecutionMode, Flow};
 pub use round::Round;
 pub use run::{Asked, Run};
-
-/// The guide's tests compile as they are printed.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/testing-your-tools.md")]
-struct Guide;

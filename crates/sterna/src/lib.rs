@@ -7,24 +7,19 @@
 //! has the same keys goes on from there.
 //!
 //! ```no_run
-//! use schemars::JsonSchema;
-//! use serde::Deserialize;
 //! use sterna::server::{Cx, Server, StartError, ToolError};
 //!
-//! #[derive(Deserialize, JsonSchema)]
-//! struct Deploy {
-//!     service: String,
-//! }
-//!
-//! async fn deploy(cx: Cx<'_>, args: Deploy) -> Result<String, ToolError> {
-//!     let reason: String = cx.ask("reason", format!("Why deploy {}?", args.service)).await?;
-//!     Ok(format!("{} deployed: {reason}", args.service))
+//! /// Deploys a service after asking why.
+//! #[sterna::tool]
+//! async fn deploy(cx: Cx<'_>, service: String) -> Result<String, ToolError> {
+//!     let reason: String = cx.ask("reason", format!("Why deploy {service}?")).await?;
+//!     Ok(format!("{service} deployed: {reason}"))
 //! }
 //!
 //! #[tokio::main]
 //! async fn main() -> Result<(), StartError> {
 //!     Server::new("deployer", "1.0.0")
-//!         .tool("deploy", "Deploys a service after asking why", deploy)
+//!         .offer(deploy::tool())
 //!         .serve("127.0.0.1:8080")
 //!         .await
 //! }
@@ -33,36 +28,74 @@
 //! Then, in another terminal: `sterna call http://127.0.0.1:8080/mcp deploy
 //! service=billing`.
 //!
-//! # What is where
+//! # Features
+//!
+//! A program needs no other crate of this family. It depends on `sterna` with
+//! the features for what it does:
+//!
+//! | feature | is for |
+//! |---|---|
+//! | `server` (default) | a server: tools, prompts and resources that ask |
+//! | `client` (default) | a client: calls that can wait for a person |
+//! | `axum` | axum handlers that pause and resume, without MCP |
+//! | `jwks` | a server whose callers log on at an issuer of tokens |
+//! | `postgres` | tasks and effects of a fleet, in PostgreSQL |
+//! | `sqlite` | tasks and effects of one machine, in a file |
+//! | `testkit` | tests of your own tools; for `dev-dependencies` |
+//!
+//! # Modules
 //!
 //! | module | holds | feature |
 //! |---|---|---|
-//! | `server` | servers: tools, prompts and resources that ask | `server` (default) |
-//! | `client` | clients: calls that can wait for a person | `client` (default) |
 //! | [`protocol`] | the messages of the protocol, without I/O | always |
-//! | `flow` | the replay engine under `server` | `server` |
-//! | `seal` | keys, and the state that clients carry | `server` |
-//! | `store` | what tasks and ledgers are kept in | `sqlite`, `postgres` |
-//! | `store_sqlite` | a store in one file | `sqlite` |
+//! | `server` | [`Server`](server::Server), the context [`Cx`](server::Cx), errors, middleware | `server` |
+//! | `server::auth` | callers, bearer tokens, scopes | `server` |
+//! | `server::http` | settings of the HTTP server: hosts, origins, limits, metrics | `server` |
+//! | [`tool`](macro@tool), [`prompt`](macro@prompt), [`resource`](macro@resource) | attributes that make an offer of a function | `server` |
+//! | `flow` | the replay engine under `server` | `axum`, `server` |
+//! | [`flows`] | the guide for authors of handlers | `server` |
+//! | `seal` | keys, and the state that clients carry | `axum`, `server` |
+//! | `client` | [`Client`](client::Client), paused calls, subscriptions | `client` |
+//! | `client::oauth` | access tokens for protected servers | `client` |
+//! | `axum` | routes that ask | `axum` |
+//! | `jwks` | an issuer's keys, fetched over HTTPS | `jwks` |
+//! | `store` | the traits of stores, and a store in memory | `axum`, `postgres`, `server`, `sqlite` |
 //! | `store_postgres` | a store for a fleet | `postgres` |
+//! | `store_sqlite` | a store in one file | `sqlite` |
 //! | `testkit` | a scripted client for tests of tools | `testkit` |
 //!
-//! This crate has no code of its own: each module is a crate that can be used
-//! alone.
+//! Logs and spans are events of the crate `tracing`: any subscriber of the
+//! program sees them, and `Server::log_to_stderr` prints them without one.
+//!
+//! The [guide](https://github.com/sterna-mcp/sterna/blob/main/docs/SUMMARY.md)
+//! has a page for each of these. This crate has no code of its own: each module
+//! is a crate that can be used alone.
+
+#[cfg(doctest)]
+mod guide;
 
 pub use sterna_protocol as protocol;
 
+#[cfg(feature = "axum")]
+pub use sterna_axum as axum;
 #[cfg(feature = "client")]
 pub use sterna_client as client;
-#[cfg(feature = "server")]
+#[cfg(any(feature = "axum", feature = "server"))]
 pub use sterna_flow as flow;
+#[cfg(feature = "jwks")]
+pub use sterna_jwks as jwks;
 #[cfg(feature = "server")]
 pub use sterna_macros::{prompt, resource, tool};
-#[cfg(feature = "server")]
+#[cfg(any(feature = "axum", feature = "server"))]
 pub use sterna_seal as seal;
 #[cfg(feature = "server")]
 pub use sterna_server as server;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[cfg(any(
+    feature = "axum",
+    feature = "postgres",
+    feature = "server",
+    feature = "sqlite"
+))]
 pub use sterna_store as store;
 #[cfg(feature = "postgres")]
 pub use sterna_store_postgres as store_postgres;
@@ -70,6 +103,10 @@ pub use sterna_store_postgres as store_postgres;
 pub use sterna_store_sqlite as store_sqlite;
 #[cfg(feature = "testkit")]
 pub use sterna_testkit as testkit;
+
+#[cfg(feature = "server")]
+#[doc = include_str!("../docs/flows.md")]
+pub mod flows {}
 
 /// Crates that the code of [`tool`](macro@tool), [`prompt`](macro@prompt) and
 /// [`resource`](macro@resource) names.
@@ -79,28 +116,3 @@ pub mod __macros {
     pub use schemars;
     pub use serde;
 }
-
-/// The guide's server compiles as it is printed.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/getting-started.md")]
-struct GettingStarted;
-
-/// The README's server compiles as it is printed.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
-
-/// The guide to tasks too.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/tasks.md")]
-struct Tasks;
-
-/// The guide to tools, prompts and resources too.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/tools.md")]
-struct Tools;
-
-/// So does what the guide for those who come from elsewhere shows.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/migrating.md")]
-struct Migrating;

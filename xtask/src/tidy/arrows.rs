@@ -101,6 +101,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-client",
             "sterna-macros",
             "sterna-testkit",
+            "sterna-axum",
+            "sterna-jwks",
         ],
     ),
     (

@@ -25,7 +25,7 @@ use crate::call::Request;
 /// request that is being served.
 ///
 /// It belongs to one run of one handler: it cannot be cloned or moved into a
-/// spawned task. The guide is [`flows`](crate::flows).
+/// spawned task. The guide is `docs/flows.md`.
 ///
 /// # Examples
 ///
