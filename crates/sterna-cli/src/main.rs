@@ -36,6 +36,7 @@ mod client;
 mod demo;
 mod keys;
 
+mod new;
 mod token;
 
 use std::process::ExitCode;
@@ -79,6 +80,7 @@ fn run(command: Command, screen: Screen) -> Result<Exit, Failure> {
         Command::List(args) => session::block_on(client::list(*args, screen)),
         Command::Listen(args) => session::block_on(client::listen(*args, screen)),
         Command::Man => man(screen),
+        Command::New(args) => new::run(args, screen),
         Command::Prompt(args) => session::block_on(client::prompt(*args, screen)),
         Command::Read(args) => session::block_on(client::read(*args, screen)),
         Command::Resume(args) => session::block_on(client::resume(*args, screen)),

@@ -55,6 +55,8 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     #[command(hide = true)]
     DemoReplica(ReplicaArgs),
+    /// Make the project of a server: a tool that asks, its tests, and what it is deployed with
+    New(NewArgs),
     /// Call a tool, and answer what it asks
     Call(Box<CallArgs>),
     /// List what a server offers
@@ -91,6 +93,25 @@ pub(crate) enum Command {
     },
     /// Print the manual page
     Man,
+}
+
+/// `sterna new`.
+#[derive(Args, Debug)]
+pub(crate) struct NewArgs {
+    /// The folder to make; its last part is the name of the project
+    pub(crate) name: PathBuf,
+    /// Serve over HTTP; so it does unless --stdio is given
+    #[arg(long)]
+    pub(crate) http: bool,
+    /// Serve on standard input and output, for a client that starts the server
+    #[arg(long, conflicts_with = "http")]
+    pub(crate) stdio: bool,
+    /// Leave out questions: the tools take everything as arguments
+    #[arg(long)]
+    pub(crate) plain: bool,
+    /// Use the crates of this checkout of Sterna instead of published ones
+    #[arg(long, value_name = "CHECKOUT")]
+    pub(crate) path: Option<PathBuf>,
 }
 
 /// `sterna demo`.

@@ -37,13 +37,19 @@ pub(crate) fn run(command: KeysCommand, screen: Screen) -> Result<Exit, Failure>
     }
 }
 
-fn create(path: &Path, comment: Option<String>, screen: Screen) -> Result<Exit, Failure> {
+/// Makes a key file with one key, and returns its id.
+pub(crate) fn make(path: &Path, comment: Option<String>) -> Result<String, Failure> {
     let mut key = Key::new(SecretKey::generate(&mut OsEntropy)?);
     if let Some(comment) = comment {
         key = key.commented(comment);
     }
     let id = key.id().to_string();
     file::create(path, &Keyring::new([key])?.to_toml())?;
+    Ok(id)
+}
+
+fn create(path: &Path, comment: Option<String>, screen: Screen) -> Result<Exit, Failure> {
+    let id = make(path, comment)?;
     let shown = path.display();
     screen.result(
         &json!({"file": path, "key": id}),

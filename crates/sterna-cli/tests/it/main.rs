@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod command;
+mod project;
 mod raw_server;
 mod running;
 mod server;
@@ -26,6 +27,7 @@ mod json;
 mod keys;
 mod listen;
 mod mistakes;
+mod new;
 mod offers;
 mod pages;
 mod private_files;

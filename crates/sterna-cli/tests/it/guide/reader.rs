@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use expectrl::{Any, Expect as _, Regex, Session};
 use tempfile::TempDir;
 
 use super::page::Task;
+use crate::project::{forget_the_test, target};
 
 /// Input of the reader at a command that asks.
 pub(super) struct Dialogue {
@@ -187,20 +188,6 @@ impl Drop for Reader {
     }
 }
 
-/// Removes the variables that cargo sets for a test: a build that sees them does
-/// not reuse a build without them.
-fn forget_the_test(command: &mut Command) {
-    for (name, _) in std::env::vars_os() {
-        let told = name.to_str().is_some_and(|name| {
-            let prefixes = ["CARGO_BIN_", "CARGO_MANIFEST_", "CARGO_PKG_", "NEXTEST"];
-            prefixes.iter().any(|prefix| name.starts_with(prefix))
-        });
-        if told {
-            command.env_remove(name);
-        }
-    }
-}
-
 /// A cargo that takes what is here already: the command that is under test, and
 /// what the workspace has built, with its versions and its profile.
 fn write_cargo(bin: &Path) {
@@ -235,11 +222,6 @@ fn free_port() -> String {
 fn workspace() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     format!("{}/", root.canonicalize().unwrap().display())
-}
-
-fn target() -> PathBuf {
-    let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    tmp.parent().unwrap().to_owned()
 }
 
 /// The prompt that shows that a command has ended, and with which code.
