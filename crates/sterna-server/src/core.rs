@@ -3,18 +3,19 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use sterna_flow::{Engine, Limits};
-use sterna_http::Shutdown;
 use sterna_http::auth::Gate;
 use sterna_http::clock::Clock;
+use sterna_http::{Admission, Shutdown, catch_panic, with_deadline};
 use sterna_protocol::implementation::Implementation;
-use sterna_protocol::meta::ResultMeta;
+use sterna_protocol::meta::{RequestMeta, ResultMeta};
 use sterna_runner::KeyReloader;
 use sterna_seal::{Budget, Lifetimes, Realm, SharedKeyring, UnixMillis};
 
+use crate::backend::{Backed, ViewRequest};
 use crate::catalog::{Catalog, Extensions};
 use crate::environment::Environment;
 use crate::failure::{Failure, RequestError};
@@ -36,6 +37,8 @@ pub(crate) struct Core {
     pub(crate) signature: Bytes,
     pub(crate) profile: Arc<Profile>,
     pub(crate) offers: Arc<Catalog>,
+    /// Backend that serves the offers; `None` for those of the catalog itself.
+    pub(crate) backend: Option<Backed>,
     pub(crate) extensions: Arc<Extensions>,
     /// Replies about the offers, written once.
     pub(crate) cached: Arc<CachedReplies>,
@@ -119,6 +122,41 @@ impl Core {
 }
 
 impl Core {
+    /// Returns the core that serves a request of one sender: with what the backend
+    /// offers to it. A server without a backend has one core for all.
+    pub(crate) async fn in_view(
+        self: Arc<Self>,
+        method: &'static str,
+        admission: &Admission,
+        meta: &RequestMeta,
+        deadline: Instant,
+    ) -> Result<Arc<Self>, Failure> {
+        let Some(Backed { backend, .. }) = &self.backend else {
+            return Ok(self);
+        };
+        let sender = ViewRequest::new(method, admission.caller().clone(), meta);
+        let finding = catch_panic(Arc::clone(backend).view(sender.clone()));
+        let found = with_deadline(deadline, finding).await;
+        let view = match found.map_err(|_| Failure::TimedOut)? {
+            Ok(found) => found.map_err(Failure::Handler)?,
+            Err(_) => {
+                tracing::error!(target: "sterna::server", "MR0100: the backend panicked");
+                return Err(Failure::Internal);
+            }
+        };
+        let compiled = view.compiled(&self.profile, &self.info, &self.extensions);
+        let backend = Backed {
+            backend: Arc::clone(backend),
+            sender: Some(sender),
+        };
+        Ok(Arc::new(Self {
+            offers: compiled.offers,
+            cached: compiled.cached,
+            backend: Some(backend),
+            ..Self::clone(&self)
+        }))
+    }
+
     /// The failure of a call that a mistake of the author ends. The log has been
     /// told; a client sees the text in development alone.
     pub(crate) fn mistaken(&self, mistake: impl fmt::Display) -> Failure {

@@ -34,6 +34,7 @@
 //!   handler. [`Tool::low_level`] is for handlers that return their questions.
 //! - [`Service`] is a server that was built and checked. It serves HTTP or stdio,
 //!   or goes into a tower stack.
+//! - A [`Backend`] offers in place of a catalog what other servers have.
 //! - [`auth`] authenticates callers, [`http`] has the settings of the HTTP server,
 //!   [`Middleware`] runs around every round.
 //!
@@ -64,6 +65,8 @@ mod lists;
 mod session_table;
 mod tasks;
 
+mod backend;
+
 mod core;
 
 mod current;
@@ -82,6 +85,7 @@ mod server;
 pub use sterna_form::NotAForm;
 pub use sterna_http::auth;
 
+pub use backend::{Backend, BackendCall, BackendFuture, View, ViewRequest};
 pub use call::{Answers, Call, Request, form_schema};
 pub use catalog::{
     CatalogEntry, CompletionRequest, Extension, FromUri, Prompt, Resource, ResourceTemplate, Tool,

@@ -52,6 +52,15 @@ impl Reporter {
         meta.progress_token.is_some() || meta.log_level.is_some()
     }
 
+    /// Sends a log message of another server as it is.
+    pub(crate) fn pass_on_log(&self, message: &LoggingMessageNotificationParams) {
+        // LOG-S8, LOG-S5
+        let least = self.level.as_ref();
+        if least.is_some_and(|least| least.admits(&message.level)) && self.logs.take(clock::now()) {
+            self.say("notifications/message", message);
+        }
+    }
+
     /// A reader that lags behind misses messages: neither progress nor a log is
     /// worth holding up the handler.
     fn say(&self, method: &str, params: &impl Serialize) {

@@ -16,6 +16,7 @@ mod arguments;
 mod complete;
 mod explain;
 mod extension;
+mod forward;
 mod input;
 mod prompt;
 mod resource;
@@ -28,6 +29,7 @@ use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub(crate) use complete::Completers;
 pub use complete::CompletionRequest;
 pub use extension::Extension;
 pub(crate) use extension::Extensions;
@@ -111,6 +113,8 @@ impl CatalogEntry {
 pub(crate) struct Catalog {
     /// `true` if entries may be added while the server runs.
     pub(crate) changing: bool,
+    /// `true` if a backend serves the entries, and completes their arguments.
+    pub(crate) is_backed: bool,
     pub(crate) tools: EntryList<ToolEntry>,
     pub(crate) prompts: EntryList<PromptEntry>,
     pub(crate) resources: EntryList<ResourceEntry>,
@@ -133,13 +137,14 @@ impl Catalog {
     /// Returns `true` if a tool runs as a task, or one that does may be added.
     pub(crate) fn may_run_tasks(&self) -> bool {
         let mut tools = self.tools.iter();
-        self.changing || tools.any(|tool| tool.task.mode != TaskMode::Never)
+        self.changing && !self.is_backed || tools.any(|tool| tool.task.mode != TaskMode::Never)
     }
 
     pub(crate) fn completes(&self) -> bool {
         let mut prompts = self.prompts.iter();
         let mut templates = self.templates.iter();
-        prompts.any(|prompt| !prompt.completers.is_empty())
+        self.is_backed
+            || prompts.any(|prompt| !prompt.completers.is_empty())
             || templates.any(|template| !template.completers.is_empty())
     }
 

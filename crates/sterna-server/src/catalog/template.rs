@@ -165,7 +165,7 @@ impl ResourceTemplate {
         let way = (self.way)(wire.mime_type.clone());
         Ok(TemplateEntry {
             wire,
-            pattern,
+            pattern: Some(pattern),
             completers: self.completers,
             lifetimes: self.lifetimes,
             way: Arc::new(way),
@@ -185,7 +185,8 @@ impl fmt::Debug for ResourceTemplate {
 #[derive(Debug)]
 pub(crate) struct TemplateEntry {
     pub(crate) wire: resource::ResourceTemplate,
-    pattern: UriTemplate,
+    /// `None` if a backend has a pattern that only it can read.
+    pub(super) pattern: Option<UriTemplate>,
     pub(crate) completers: Completers,
     pub(crate) lifetimes: Option<Lifetimes>,
     pub(crate) way: Arc<HandlerKind<ReadResourceResult>>,
@@ -194,7 +195,7 @@ pub(crate) struct TemplateEntry {
 impl TemplateEntry {
     /// Returns the input of the handler if `uri` follows the pattern.
     pub(crate) fn input(&self, uri: &str) -> Option<Value> {
-        let variables = self.pattern.read(uri)?;
+        let variables = self.pattern.as_ref()?.read(uri)?;
         let variables = variables
             .into_iter()
             .map(|(name, value)| (name.to_owned(), Value::from(value)));
@@ -205,7 +206,8 @@ impl TemplateEntry {
     }
 
     pub(crate) fn has_variable(&self, name: &str) -> bool {
-        self.pattern.variables().any(|known| known == name)
+        let mut variables = self.pattern.iter().flat_map(UriTemplate::variables);
+        variables.any(|known| known == name)
     }
 }
 

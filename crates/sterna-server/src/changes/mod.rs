@@ -40,6 +40,24 @@ impl Changes {
         self.0.subscribers.tell(Change::Resource(uri));
     }
 
+    /// Tells those who listen that the list of prompts has changed: for a server
+    /// with a [`Backend`](crate::Backend), whose lists change by themselves.
+    pub fn prompts(&self) {
+        self.0.subscribers.tell(Change::Prompts);
+    }
+
+    /// Tells those who listen that the list of resources has changed. See
+    /// [`prompts`](Self::prompts).
+    pub fn resources(&self) {
+        self.0.subscribers.tell(Change::Resources);
+    }
+
+    /// Tells those who listen that the list of tools has changed. See
+    /// [`prompts`](Self::prompts).
+    pub fn tools(&self) {
+        self.0.subscribers.tell(Change::Tools);
+    }
+
     /// Sets the server whose lists change. A server is built once, so a second
     /// one is ignored.
     pub(crate) fn set_server(&self, server: Weak<dyn Any + Send + Sync>) {

@@ -1,4 +1,3 @@
-use serde_json::Value;
 use sterna_protocol::elicitation::ElicitAction;
 use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
 
@@ -10,11 +9,7 @@ use super::{Failure, Kind};
 /// Any `std::error::Error` becomes one through `?`; its text goes to the log
 /// and the client learns that there was an internal error.
 #[derive(Debug)]
-pub struct RequestError {
-    code: ErrorCode,
-    message: String,
-    data: Option<Value>,
-}
+pub struct RequestError(Box<ErrorObject>);
 
 impl RequestError {
     /// The client is to blame: `message` says for what.
@@ -42,27 +37,22 @@ impl RequestError {
     }
 
     fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            data: None,
-        }
+        Self::of(ErrorObject::new(code, message))
     }
 
-    /// Error of a call that went on as a task.
-    pub(crate) fn of(error: ErrorObject) -> Self {
-        Self {
-            data: error.data,
-            ..Self::new(error.code, error.message)
-        }
+    /// The client gets `error` as it is, such as that of another server.
+    pub fn of(error: ErrorObject) -> Self {
+        Self(Box::new(error))
+    }
+
+    /// The error as the client gets it.
+    #[must_use]
+    pub fn as_object(&self) -> &ErrorObject {
+        &self.0
     }
 
     pub(crate) fn to_wire(&self) -> ErrorObject {
-        let error = ErrorObject::new(self.code, self.message.clone());
-        match &self.data {
-            Some(data) => error.with_data(data.clone()),
-            None => error,
-        }
+        ErrorObject::clone(&self.0)
     }
 }
 

@@ -64,6 +64,8 @@ impl<'a> HandlerInput<'a> {
 
 /// Kind of handler that serves an entry of the catalog.
 pub(crate) enum HandlerKind<T> {
+    /// By the server's backend.
+    Backend,
     /// By straight-line code that is replayed.
     Flow(Box<FlowHandler<T>>),
     /// By code that returns its questions itself.
@@ -76,6 +78,7 @@ pub(crate) type LowLevel<T> = dyn Fn(Call, Answers) -> Boxed<Outcome<T>> + Send 
 impl<T> std::fmt::Debug for HandlerKind<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
+            Self::Backend => "Backend",
             Self::Flow(_) => "Flow",
             Self::LowLevel(_) => "LowLevel",
         })

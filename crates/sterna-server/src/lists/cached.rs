@@ -53,6 +53,19 @@ impl Profile {
         offers: &Catalog,
         extensions: &Extensions,
     ) -> CachedReplies {
+        let meta = ResultMeta::of(info.clone());
+        self.write(info, offers, extensions, &self.caching, &meta)
+    }
+
+    /// As [`show`](Self::show), with other caching hints and other metadata.
+    pub(crate) fn write(
+        &self,
+        info: &Implementation,
+        offers: &Catalog,
+        extensions: &Extensions,
+        caching: &Caching,
+        meta: &ResultMeta,
+    ) -> CachedReplies {
         let mut capabilities = declare(offers, self.is_serverless);
         let mut hello = InitializeResult::new(
             ProtocolVersion::V2025_11_25,
@@ -78,13 +91,13 @@ impl Profile {
         let versions = vec![ProtocolVersion::V2026_07_28];
         let mut found = DiscoverResult::new(versions, capabilities);
         found.instructions.clone_from(&self.instructions);
-        let meta = ResultMeta::of(info.clone());
+        let extra = Some(&meta.extra).filter(|extra| !extra.is_empty());
         CachedReplies {
-            discover: discover(found, &self.caching, &meta),
-            lists: lists(offers, &self.caching, self.page, &meta),
+            discover: discover(found, caching, meta),
+            lists: lists(offers, caching, self.page, meta),
             initialize_result: hello,
-            lists_2025_11_25: Lists::write_legacy(offers, self.page),
-            lists_2025_06_18: Lists::write_older(offers, self.page),
+            lists_2025_11_25: Lists::write_legacy(offers, self.page, extra),
+            lists_2025_06_18: Lists::write_older(offers, self.page, extra),
         }
     }
 }

@@ -13,6 +13,7 @@ use serde_json::Value;
 use sterna_protocol::caching::Cacheable;
 use sterna_protocol::caching::Caching;
 use sterna_protocol::discover::DiscoverResult;
+use sterna_protocol::json::JsonObject;
 use sterna_protocol::legacy;
 use sterna_protocol::meta::ResultMeta;
 use sterna_protocol::result::Complete;
@@ -60,14 +61,14 @@ impl Lists {
     }
 
     /// The lists as sessions of 2025-11-25 see them, which know tasks.
-    pub(crate) fn write_legacy(offers: &Catalog, page: usize) -> Self {
-        Self::of_sessions(offers, page, with_execution)
+    pub(crate) fn write_legacy(offers: &Catalog, page: usize, meta: Option<&JsonObject>) -> Self {
+        Self::of_sessions(offers, page, meta, with_execution)
     }
 
     /// The lists as sessions of the revisions before see them. What runs as a
     /// task only is not for them.
-    pub(crate) fn write_older(offers: &Catalog, page: usize) -> Self {
-        Self::of_sessions(offers, page, |entry| {
+    pub(crate) fn write_older(offers: &Catalog, page: usize, meta: Option<&JsonObject>) -> Self {
+        Self::of_sessions(offers, page, meta, |entry| {
             (entry.task.mode != TaskMode::Always).then(|| value(&entry.wire))
         })
     }
@@ -75,13 +76,14 @@ impl Lists {
     fn of_sessions(
         offers: &Catalog,
         page: usize,
+        meta: Option<&JsonObject>,
         tool: impl Fn(&ToolEntry) -> Option<Value>,
     ) -> Self {
         let write = |member, mut items: Vec<Named>| {
             items
                 .iter_mut()
                 .for_each(|(_, tool)| without_odd_output(tool));
-            List::write(Frame::plain(member), items, page)
+            List::write(Frame::plain(member, meta), items, page)
         };
         Self::of(offers, tool, write)
     }
@@ -170,11 +172,14 @@ impl Frame {
         }
     }
 
-    /// The frame of a list in the revisions before.
-    fn plain(member: &str) -> Self {
+    /// The frame of a list in the revisions before; most need no metadata.
+    fn plain(member: &str, meta: Option<&JsonObject>) -> Self {
         Self {
             before: format!(r#"{{"{member}":["#).into(),
-            after: Bytes::from_static(b"]"),
+            after: match meta {
+                None => Bytes::from_static(b"]"),
+                Some(meta) => [br#"],"_meta":"#, &*text(meta)].concat().into(),
+            },
         }
     }
 

@@ -17,6 +17,7 @@ use sterna_protocol::tool::CallToolResult;
 
 use super::RequestEnd;
 use super::{refuse, sign};
+use crate::backend::BackendResult;
 use crate::call::AskedQuestions;
 use crate::core::Core;
 use crate::failure::Failure;
@@ -213,7 +214,7 @@ impl Events for Once {
 }
 
 /// Result of a tool, a prompt or a resource.
-pub(crate) trait CallResult: RoundOutput {
+pub(crate) trait CallResult: BackendResult + RoundOutput {
     /// Method that it is the result of.
     const METHOD: &'static str;
 

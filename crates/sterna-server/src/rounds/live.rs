@@ -17,11 +17,12 @@ use sterna_runner::{Admit, Delivery, Flow, Gate, Next, ask_all, run, run_low_lev
 use super::flow::stopped;
 use super::gate::Lacking;
 use super::low_level::Returned;
+use super::returning::{Retry, ReturnsQuestions};
 use super::state::take_up;
 use super::{Round, charge};
-use crate::call::{Answers, Call, QuestionContent};
+use crate::call::QuestionContent;
 use crate::failure::Failure;
-use crate::handler::{FlowHandler, LowLevel};
+use crate::handler::FlowHandler;
 use crate::middleware;
 
 /// Sends questions to the client of a session.
@@ -173,7 +174,7 @@ impl<P: ClientPrompter> Delivery for SessionDelivery<'_, P> {
 
 pub(super) async fn low_level<T: Send + 'static, P: ClientPrompter>(
     mut round: Box<Round>,
-    handler: &LowLevel<T>,
+    handler: &(impl ReturnsQuestions<T> + ?Sized),
     prompter: &P,
 ) -> Result<T, Failure> {
     // Middleware sees the round like any other.
@@ -181,16 +182,13 @@ pub(super) async fn low_level<T: Send + 'static, P: ClientPrompter>(
     let mut answers = JsonObject::new();
     let mut state: Option<Arc<str>> = None;
     let mut delivery = SessionDelivery::new(&round, prompter);
-    let input = round.shared_input();
     for turn in 0..MOST_TURNS {
-        let call = Call::new(
-            round.request.clone(),
-            Arc::clone(&input),
-            round.target.written(),
+        let retry = Retry {
+            answers,
             state,
             turn,
-        );
-        let start = || handler(call, Answers::new(answers));
+        };
+        let start = || handler.start(&round, retry);
         let required = match run_low_level(&*round, start).await? {
             Outcome::Complete(result) => return Ok(result),
             Outcome::InputRequired(required) => required,

@@ -10,29 +10,26 @@ use sterna_runner::{Admit, Gate, HandlerErrors, ask_all, run_low_level};
 use sterna_seal::OpenError;
 
 use super::gate::Lacking;
+use super::returning::{Retry, ReturnsQuestions};
 use super::state::{self, refused, take_up};
 use super::{Played, Round, asking, charge};
-use crate::call::{Answers, Call};
 use crate::failure::Failure;
-use crate::handler::LowLevel;
 use crate::middleware;
 use crate::wording;
 
 pub(super) async fn play<T: Send + 'static>(
     mut round: Box<Round>,
-    handler: &LowLevel<T>,
+    handler: &(impl ReturnsQuestions<T> + ?Sized),
 ) -> Result<Played<T>, Failure> {
     let flow_round = take_up(&mut round).await?;
     let responses = round.responses.take().unwrap_or_default();
     let (answers, state) = read(&round, &flow_round, &responses)?;
-    let call = Call::new(
-        round.request.clone(),
-        round.shared_input(),
-        round.target.written(),
+    let retry = Retry {
+        answers,
         state,
-        flow_round.number(),
-    );
-    let start = || handler(call, Answers::new(answers));
+        turn: flow_round.number(),
+    };
+    let start = || handler.start(&round, retry);
     match run_low_level(&*round, start).await? {
         Outcome::InputRequired(required) => {
             let (all, target) = (&round.core.middleware, round.target.parts());

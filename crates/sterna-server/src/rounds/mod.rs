@@ -8,6 +8,7 @@ mod flow;
 pub(crate) mod gate;
 mod live;
 mod low_level;
+mod returning;
 mod round_ledger;
 mod state;
 mod strict;
@@ -22,11 +23,13 @@ use sterna_protocol::result::Outcome;
 use sterna_seal::{Lifetimes, TargetDigest};
 
 pub(crate) use live::ClientPrompter;
+use returning::ToBackend;
 pub(crate) use round_ledger::{PreparedRound, round_failed};
 use sterna_http::{Shutdown, clock};
 pub use sterna_runner::state::{SealedState, StateContent};
 pub(crate) use wanted::Wanted;
 
+use crate::backend::BackendResult;
 use crate::call::{AskedQuestions, Request, Written};
 use crate::core::Core;
 use crate::failure::Failure;
@@ -108,7 +111,7 @@ impl Round {
         way: &HandlerKind<T>,
     ) -> Result<Played<T>, Failure>
     where
-        T: RoundOutput,
+        T: RoundOutput + BackendResult,
     {
         let entered = self.entered.as_mut();
         let watched = match entered.and_then(|entered| entered.watched.take()) {
@@ -117,6 +120,7 @@ impl Round {
         };
         let (core, request) = (Arc::clone(&self.core), self.request.clone());
         let outcome = match way {
+            HandlerKind::Backend => Box::pin(low_level::play(self, &ToBackend)).await,
             HandlerKind::Flow(handler) => flow::play(self, &**handler).await,
             // Boxed, so that it does not make the other way's future larger.
             HandlerKind::LowLevel(handler) => Box::pin(low_level::play(self, &**handler)).await,
@@ -150,19 +154,24 @@ impl Round {
 
     /// Serves a request whose client is asked while it waits.
     pub(crate) async fn run_in_session<T, P>(
-        self: Box<Self>,
+        mut self: Box<Self>,
         way: &HandlerKind<T>,
         prompter: &P,
     ) -> Result<T, Failure>
     where
-        T: RoundOutput,
+        T: RoundOutput + BackendResult,
         P: ClientPrompter,
     {
         let watched = self.watch();
         let (core, request) = (Arc::clone(&self.core), self.request.clone());
         let result = match way {
+            HandlerKind::Backend => Box::pin(live::low_level(self, &ToBackend, prompter)).await,
             HandlerKind::Flow(handler) => live::flow(self, &**handler, prompter).await,
-            HandlerKind::LowLevel(handler) => live::low_level(self, &**handler, prompter).await,
+            HandlerKind::LowLevel(handler) => {
+                // Read once for all turns.
+                self.tree = Some(self.shared_input());
+                live::low_level(self, &**handler, prompter).await
+            }
         };
         let result = watched.result(result);
         let ended = match &result {

@@ -67,7 +67,7 @@ impl Round {
         let is_single_use = self.is_single_use();
         match way {
             HandlerKind::Flow(_) => flow::check(self, flow_round)?,
-            HandlerKind::LowLevel(_) => low_level::check(self, flow_round)?,
+            HandlerKind::Backend | HandlerKind::LowLevel(_) => low_level::check(self, flow_round)?,
         }
         let digest = self.digest(state.as_str());
         let lifetime = self.target.lifetimes.flow;

@@ -16,6 +16,7 @@ use sterna_seal::{KeySource, Keyring, Realm, ReloadError, SharedKeyring, ThreadE
 use super::reload::{KeysReady, read_keys};
 use super::service::Manner;
 use super::{BuildError, GivenKeys, Server, ServerConfig, Service, ShowMistakes};
+use crate::backend::Backed;
 use crate::catalog::{Catalog, Extension, Extensions};
 use crate::changes::Changes;
 use crate::core::{Core, MistakesShown};
@@ -35,6 +36,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         instructions,
         offers: offered,
         extensions: spoken,
+        backend,
         states,
         keys,
         store,
@@ -52,10 +54,16 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         logs_to_stderr,
     } = server;
     let mut problems = Vec::new();
-    let mut offers = Catalog {
-        changing,
-        ..Catalog::default()
+    let mut offers = match backend {
+        Some(_) => Catalog::of_backend(),
+        None => Catalog {
+            changing,
+            ..Catalog::default()
+        },
     };
+    if backend.is_some() && (changing || !offered.is_empty()) {
+        problems.push(BACKEND_AND_CATALOG.to_owned());
+    }
     for offer in offered {
         if let Err(problem) = offers.put(offer, &states) {
             problems.push(problem);
@@ -81,7 +89,7 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         }
     }
     if is_serverless {
-        problems.extend(needs_a_process(changing, &config));
+        problems.extend(needs_a_process(offers.changing, &config));
     }
     let has_keys = keys.is_some();
     let keys = match keys {
@@ -183,6 +191,10 @@ pub(super) fn build(server: Server) -> Result<Service, BuildError> {
         middleware: middleware.into(),
         metrics: Arc::new(metrics),
         offers: Arc::new(offers),
+        backend: backend.map(|backend| Backed {
+            backend,
+            sender: None,
+        }),
         extensions: Arc::new(extensions),
         info,
     };
@@ -307,3 +319,6 @@ fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     hash.copy_from_slice(context.finish().as_ref());
     hash
 }
+
+const BACKEND_AND_CATALOG: &str = "MR0214: a server with a backend offers what that has: leave out \
+     `Server::backend`, or the tools, prompts and resources and `Server::dynamic_lists`";

@@ -27,6 +27,7 @@ use sterna_http::auth::{Caller, Gate};
 use sterna_http::clock::Clock;
 use sterna_http::{HttpConfig, Probes};
 
+use crate::backend::Backend;
 use crate::catalog::{CatalogEntry, Extension, FromUri, Prompt, Resource, ResourceTemplate, Tool};
 use crate::environment::States;
 use crate::flow_ids::FlowIds;
@@ -65,6 +66,7 @@ pub struct Server {
     instructions: Option<String>,
     offers: Vec<CatalogEntry>,
     extensions: Vec<Extension>,
+    backend: Option<Arc<dyn Backend>>,
     states: States,
     keys: Option<GivenKeys>,
     store: Option<Arc<dyn Store>>,
@@ -90,6 +92,7 @@ impl Server {
             instructions: None,
             offers: Vec::new(),
             extensions: Vec::new(),
+            backend: None,
             states: States::default(),
             keys: None,
             store: None,
@@ -178,6 +181,14 @@ impl Server {
     /// [`ResourceTemplate`]. Lists keep this order.
     pub fn offer(mut self, offer: impl Into<CatalogEntry>) -> Self {
         self.offers.push(offer.into());
+        self
+    }
+
+    /// Offers what `backend` has, in place of tools, prompts and resources of its
+    /// own; a server with both is not built (MR0214). Its lists change, as with
+    /// [`dynamic_lists`](Self::dynamic_lists).
+    pub fn backend(mut self, backend: impl Backend) -> Self {
+        self.backend = Some(Arc::new(backend));
         self
     }
 

@@ -10,6 +10,7 @@ use sterna_http::auth::Caller;
 use sterna_http::{
     Accepts, Admission, Budget, Inbound, Outbox, Refusal, ResponseBody, Shutdown, Transport, reply,
 };
+use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::jsonrpc::{DecodeError, ErrorResponse, Message, RequestId};
 use sterna_protocol::legacy::{ClientNotification, ClientRequest};
 use sterna_protocol::logging::LoggingLevel;
@@ -105,7 +106,14 @@ impl Post {
 }
 
 /// Serves one request to its answer.
-pub(super) async fn serve(post: Post, id: RequestId, request: ClientRequest) -> Option<Answer> {
+pub(super) async fn serve(mut post: Post, id: RequestId, request: ClientRequest) -> Option<Answer> {
+    if post.core.backend.is_some() {
+        // Boxed: few servers have a backend, and it would make all calls as large.
+        match Box::pin(in_view(&post, request.method().as_str())).await {
+            Ok(core) => post.core = core,
+            Err(failure) => return Some(calls::refused(id, failure)),
+        }
+    }
     let (method, name) = (request.method().as_str(), name_of(&request));
     let allowed = post.admission.may(method, name);
     if let Err(refusal) = allowed.and_then(|()| may_watch(&post.admission, &request)) {
@@ -126,6 +134,18 @@ pub(super) async fn serve(post: Post, id: RequestId, request: ClientRequest) -> 
         (answer, ended)
     });
     operation.instrument(answering).await
+}
+
+/// Returns the core with what the backend offers to the client of the session.
+async fn in_view(post: &Post, method: &'static str) -> Result<Arc<Core>, Failure> {
+    let mut meta = post.session.meta(None);
+    if !post.accepts.events() {
+        // Without a stream nothing can be asked.
+        meta.client_capabilities = ClientCapabilities::default().into();
+    }
+    let core = Arc::clone(&post.core);
+    core.in_view(method, &post.admission, &meta, post.deadline)
+        .await
 }
 
 /// Answers a request that its sender may make.

@@ -16,6 +16,7 @@ use http::{Response, StatusCode};
 use serde::de::IgnoredAny;
 use sterna_protocol::jsonrpc::{DecodeError, Message, RequestId};
 use sterna_protocol::methods::{ClientNotification, ClientRequest, Or};
+use sterna_protocol::version::ProtocolVersion;
 
 use known_clients::KnownClients;
 use sterna_http::{Inbound, ResponseBody, reply};
@@ -56,6 +57,40 @@ pub(crate) fn request(
     id: RequestId,
     request: Box<AnyRequest>,
 ) -> Reply {
+    match core.backend {
+        None => serve(core, inbound, id, request),
+        Some(_) => Reply::pending(in_view(core, inbound, id, request)),
+    }
+}
+
+/// Answers a request with what the backend offers to its sender.
+async fn in_view(
+    core: Arc<Core>,
+    inbound: Inbound,
+    id: RequestId,
+    request: Box<AnyRequest>,
+) -> Response<ResponseBody> {
+    let core = match &*request {
+        Or::First(params) => match admit::meta(params) {
+            Ok(meta) if meta.protocol_version == ProtocolVersion::V2026_07_28 => {
+                let (admission, deadline) = (&inbound.admission, inbound.deadline);
+                let method = params.method().as_str();
+                match core.in_view(method, admission, meta, deadline).await {
+                    Ok(core) => core,
+                    Err(failure) => {
+                        return Answer::failed(Some(&id), &failure).plain(inbound.accepts);
+                    }
+                }
+            }
+            // It is refused for that.
+            _ => core,
+        },
+        Or::Second(_) => core,
+    };
+    serve(core, inbound, id, request).finish().await
+}
+
+fn serve(core: Arc<Core>, inbound: Inbound, id: RequestId, request: Box<AnyRequest>) -> Reply {
     // It stays in its box: it is large, and each move of it is a copy.
     let (method, checked) = match *request {
         Or::First(ref params) => {

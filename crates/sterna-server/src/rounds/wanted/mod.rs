@@ -50,6 +50,8 @@ impl Wanted<CallToolResult> {
         };
         let arguments = arguments.map_or_else(|| NO_MEMBERS.to_owned(), RawObject::into_string);
         let tree = match &*arguments {
+            // The backend reads them as they came.
+            _ if matches!(*entry.way, HandlerKind::Backend) => None,
             // A tree of nothing costs nothing, and some types without members are read from it
             // alone.
             NO_MEMBERS => Some(checked(entry, &name, Value::Object(Map::new()))?),
@@ -124,8 +126,13 @@ impl Wanted<ReadResourceResult> {
         admission: &Admission,
         uri: String,
     ) -> Result<Self, Failure> {
-        // RES-S10: matched before any handler sees it.
+        // RES-S10: matched before any handler sees it. A backend knows more than its lists.
         let found = match core.offers.resources.get(&uri) {
+            _ if core.offers.is_backed => Some((
+                Value::from(uri.as_str()),
+                None,
+                Arc::new(HandlerKind::Backend),
+            )),
             Some(entry) => Some((
                 Value::from(uri.as_str()),
                 entry.lifetimes,

@@ -3,6 +3,7 @@
 mod admission;
 mod answers;
 mod author_mistakes;
+mod backend;
 mod building;
 pub(crate) mod changing;
 mod closures;
