@@ -19,9 +19,14 @@ pub(crate) fn config_file() -> Option<PathBuf> {
     folder.map(|folder| folder.join("sterna/config.toml"))
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the clock")]
 pub(crate) fn now() -> UnixMillis {
-    SystemTime::now().into()
+    system_time().into()
+}
+
+/// The time as files have it.
+#[expect(clippy::disallowed_methods, reason = "this is the clock")]
+pub(crate) fn system_time() -> SystemTime {
+    SystemTime::now()
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the clock")]

@@ -36,6 +36,7 @@ mod client;
 mod demo;
 mod keys;
 
+mod dev;
 mod new;
 mod token;
 
@@ -73,6 +74,7 @@ fn run(command: Command, screen: Screen) -> Result<Exit, Failure> {
         Command::Completions { shell } => completions(shell, screen),
         Command::Demo(args) => session::block_on(demo::run(args, screen)),
         Command::DemoReplica(args) => session::block_on(demo::replica(args)),
+        Command::Dev(args) => session::block_on(dev::run(args, screen)),
         Command::Discover(args) => session::block_on(client::discover(*args, screen)),
         Command::Doctor(args) => session::block_on(client::doctor(*args, screen)),
         Command::Inspect(args) => session::block_on(client::inspect(*args, screen)),

@@ -57,6 +57,8 @@ pub(crate) enum Command {
     DemoReplica(ReplicaArgs),
     /// Make the project of a server: a tool that asks, its tests, and what it is deployed with
     New(NewArgs),
+    /// Run the server of this folder, build it again when a file changes, and inspect it
+    Dev(DevArgs),
     /// Call a tool, and answer what it asks
     Call(Box<CallArgs>),
     /// List what a server offers
@@ -112,6 +114,23 @@ pub(crate) struct NewArgs {
     /// Use the crates of this checkout of Sterna instead of published ones
     #[arg(long, value_name = "CHECKOUT")]
     pub(crate) path: Option<PathBuf>,
+}
+
+/// `sterna dev`.
+#[derive(Args, Debug)]
+pub(crate) struct DevArgs {
+    /// The program to run, if the project has several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) bin: Option<String>,
+    /// Build with optimizations
+    #[arg(long)]
+    pub(crate) release: bool,
+    /// Print the address of the inspector, and open no browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+    /// Arguments of the server
+    #[arg(last = true, value_name = "ARGUMENT")]
+    pub(crate) server_args: Vec<String>,
 }
 
 /// `sterna demo`.

@@ -16,6 +16,7 @@ mod config;
 mod credentials;
 mod demo;
 mod demo_story;
+mod dev;
 mod escapes;
 mod exits;
 mod forms;

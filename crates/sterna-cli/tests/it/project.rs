@@ -80,6 +80,29 @@ impl Project {
         Serving { child, url }
     }
 
+    /// `sterna dev` in the project, on a port of the test.
+    pub(crate) fn dev(&self, port: u16) -> Command {
+        let mut dev = command();
+        dev.current_dir(self.path()).args(["dev", "--no-open"]);
+        for name in ["HOME", "CARGO_HOME", "RUSTUP_HOME"] {
+            if let Some(value) = std::env::var_os(name) {
+                dev.env(name, value);
+            }
+        }
+        build_as_the_workspace(&mut dev);
+        dev.env("ADDRESS", format!("127.0.0.1:{port}"));
+        dev
+    }
+
+    /// Changes a source.
+    #[track_caller]
+    pub(crate) fn edit(&self, file: &str, old: &str, new: &str) {
+        let path = self.path().join(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(old), "{old} is not in {text}");
+        std::fs::write(path, text.replacen(old, new, 1)).unwrap();
+    }
+
     /// Tells how long it took.
     pub(crate) fn done(self) {
         eprintln!("{}: {:.1?}", self.name, self.begun.elapsed());

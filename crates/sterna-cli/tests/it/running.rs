@@ -1,46 +1,79 @@
 //! A command that is not waited for.
 
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Child, ChildStderr, Stdio};
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 use crate::command::{command, run};
 
 /// A command that is under way.
 pub(crate) struct Running {
     pub(crate) child: Child,
-    stderr: BufReader<ChildStderr>,
+    stderr: Receiver<String>,
 }
 
 impl Running {
-    /// Starts a command and waits until it says `sign`.
+    /// Starts `sterna` with `args` and waits until it says `sign`.
     #[track_caller]
     pub(crate) fn until(args: &[&str], sign: &str) -> Self {
-        let mut child = command()
-            .args(args)
+        Self::started(command().args(args), sign)
+    }
+
+    /// Starts a command and waits until it says `sign`.
+    #[track_caller]
+    pub(crate) fn started(command: &mut Command, sign: &str) -> Self {
+        let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        while !line.contains(sign) {
-            line.clear();
-            assert_ne!(
-                stderr.read_line(&mut line).unwrap(),
-                0,
-                "{sign} was not said"
-            );
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let (sender, receiver) = channel();
+        std::thread::spawn(move || {
+            let lines = stderr.lines().map_while(Result::ok);
+            // A test that has ended wants to hear no more.
+            lines
+                .map(|line| sender.send(line))
+                .take_while(Result::is_ok)
+                .count();
+        });
+        let running = Self {
+            child,
+            stderr: receiver,
+        };
+        running.says(sign);
+        running
+    }
+
+    /// Waits until it says `sign`.
+    #[track_caller]
+    pub(crate) fn says(&self, sign: &str) {
+        let mut said = String::new();
+        loop {
+            let line = self.stderr.recv_timeout(PATIENCE);
+            let line = line.unwrap_or_else(|error| panic!("no {sign:?}, {error}: {said}"));
+            if line.contains(sign) {
+                return;
+            }
+            said += &(line + "\n");
         }
-        Self { child, stderr }
     }
 
     /// Interrupts it; its exit code and its last words.
-    pub(crate) fn interrupt(mut self) -> (Option<i32>, String) {
+    pub(crate) fn interrupt(self) -> (Option<i32>, String) {
+        self.signal("-INT")
+    }
+
+    /// Sends it a signal; its exit code and its last words.
+    pub(crate) fn signal(mut self, signal: &str) -> (Option<i32>, String) {
         let id = self.child.id().to_string();
-        run(std::process::Command::new("kill").args(["-INT", &id]), "");
-        let mut words = String::new();
-        self.stderr.read_to_string(&mut words).unwrap();
+        run(Command::new("kill").args([signal, &id]), "");
+        let words: String = self.stderr.iter().map(|line| line + "\n").collect();
         (self.child.wait().unwrap().code(), words)
     }
 }
+
+/// The longest that a command is waited for: it may build a server.
+const PATIENCE: Duration = Duration::from_secs(180);
