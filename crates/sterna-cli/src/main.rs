@@ -37,6 +37,7 @@ mod demo;
 mod keys;
 
 mod dev;
+mod install;
 mod new;
 mod token;
 
@@ -78,6 +79,7 @@ fn run(command: Command, screen: Screen) -> Result<Exit, Failure> {
         Command::Discover(args) => session::block_on(client::discover(*args, screen)),
         Command::Doctor(args) => session::block_on(client::doctor(*args, screen)),
         Command::Inspect(args) => session::block_on(client::inspect(*args, screen)),
+        Command::Install(args) => install::run(*args, screen),
         Command::Keys(command) => keys::run(command, screen),
         Command::List(args) => session::block_on(client::list(*args, screen)),
         Command::Listen(args) => session::block_on(client::listen(*args, screen)),

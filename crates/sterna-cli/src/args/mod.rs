@@ -3,6 +3,7 @@
 mod answer;
 mod client;
 mod connect;
+mod install;
 mod keys;
 mod token;
 
@@ -16,6 +17,7 @@ pub(crate) use client::{
     ListenArgs, PromptArgs, ReadArgs, ResumeArgs, TargetArgs, TaskArgs, TaskCommand,
 };
 pub(crate) use connect::ConnectArgs;
+pub(crate) use install::{Host, InstallArgs};
 pub(crate) use keys::KeysCommand;
 pub(crate) use token::{InspectArgs, TokenCommand};
 
@@ -69,6 +71,8 @@ pub(crate) enum Command {
     Doctor(Box<DoctorArgs>),
     /// Show a server, its calls and its request state on a web page, on this machine only
     Inspect(Box<InspectServerArgs>),
+    /// Write a server into the configuration of a host, such as an editor
+    Install(Box<InstallArgs>),
     /// Read a resource
     Read(Box<ReadArgs>),
     /// Get a prompt

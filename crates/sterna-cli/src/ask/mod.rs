@@ -26,6 +26,8 @@ use crate::screen::Screen;
 use crate::text::{Text, excerpt, one_line};
 use crate::{interrupt, suggest};
 
+pub(crate) use prompt::Prompt;
+
 use preset::PresetAnswers;
 
 /// The answerer of one command, shared by all questions: a person is asked one

@@ -11,13 +11,13 @@ use crate::text::{one_line, printable};
 
 /// The line that is asked, and the line below it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Prompt {
+pub(crate) struct Prompt {
     title: String,
     help: Option<String>,
 }
 
 impl Prompt {
-    pub(super) fn new(title: &str) -> Self {
+    pub(crate) fn new(title: &str) -> Self {
         Self {
             title: one_line(title),
             help: None,
@@ -48,7 +48,7 @@ impl Prompt {
     }
 
     /// Has the user pick one label; returns its position. `None`: Esc.
-    pub(super) fn pick(
+    pub(crate) fn pick(
         &self,
         labels: &[impl AsRef<str>],
         cursor: usize,

@@ -14,7 +14,8 @@ use crate::text::{excerpt, one_line};
 
 #[derive(Debug, Deserialize)]
 struct McpJsonFile {
-    #[serde(rename = "mcpServers")]
+    /// VS Code says `servers`.
+    #[serde(rename = "mcpServers", alias = "servers")]
     servers: BTreeMap<String, Entry>,
 }
 

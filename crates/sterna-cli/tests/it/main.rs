@@ -23,6 +23,7 @@ mod forms;
 mod generated;
 mod guide;
 mod inspect;
+mod install;
 mod interrupts;
 mod json;
 mod keys;
