@@ -9,7 +9,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use sterna_flow::{
     BackendError, BuildMatch, Diagnostic, Error, ExecutionMode, OpenQuestion,
-    Outcome as FlowOutcome, Run, UnixMillis,
+    Outcome as FlowOutcome, Progress, Run, UnixMillis,
 };
 use sterna_http::{Admission, Shutdown};
 use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
@@ -21,7 +21,7 @@ use sterna_runner::tasks::{
     self, StartedTask, TaskCatalog, TaskHost, TaskProtocol, TaskShared, Unreadable, WorkDone,
     WorkerExit, read_journal,
 };
-use sterna_store::{BoxFuture, Claimed, Name, Outcome, TaskId};
+use sterna_store::{BoxFuture, Claimed, Name, Note, Outcome, TaskId};
 use tracing::{Instrument, Span, field};
 
 use crate::call::{FlowPosition, Headers, Request, RequestInner, TaskPromotion};
@@ -216,7 +216,7 @@ impl TaskCatalog for ToolCatalog {
         let run = Run::new(engine, claimed.flow)
             .mode(ExecutionMode::Task)
             .resume(journal, 0, build);
-        let mut run = shared.attach(run);
+        let mut run = shared.attach(run, status_message);
         if let Some(subject) = caller.principal().subject() {
             run = run.principal(subject);
         }
@@ -261,6 +261,11 @@ impl TaskCatalog for ToolCatalog {
         };
         Ok(StartedTask::new(driver, protocol))
     }
+}
+
+/// A task of MCP has no numbers for its progress, only a status message.
+fn status_message(progress: Progress) -> Option<Note> {
+    progress.message.map(|message| Note::new(&message))
 }
 
 /// Call of a tool that runs as a task.

@@ -42,9 +42,11 @@ impl TaskShared {
     }
 
     /// Returns `run` as the run of this task: what it does is committed before its
-    /// handler sees it, and what it reports is the status message of the task.
-    pub fn attach(self: &Arc<Self>, run: Run) -> Run {
-        run.listener(Arc::clone(self) as _)
+    /// handler sees it, and its progress is the note of the task, as `to_note`
+    /// writes it.
+    pub fn attach(self: &Arc<Self>, run: Run, to_note: fn(Progress) -> Option<Note>) -> Run {
+        let shared = Arc::clone(self);
+        run.listener(Arc::new(TaskListener { shared, to_note }))
             .journaling(Arc::new(TaskJournal(Arc::clone(self))))
     }
 
@@ -116,17 +118,23 @@ impl JournalSink for TaskJournal {
     }
 }
 
-/// A task has no stream for progress (TASK-S19): a message is its status
-/// message, written with the next commit.
-impl Listener for TaskShared {
+/// A task has no stream for progress (TASK-S19): it is the note of the task,
+/// written with the next commit.
+struct TaskListener {
+    shared: Arc<TaskShared>,
+    to_note: fn(Progress) -> Option<Note>,
+}
+
+impl Listener for TaskListener {
     fn progress(&self, progress: Progress) {
-        if let Some(message) = progress.message {
-            self.lock().note = Some(Note::new(&message));
+        if let Some(note) = (self.to_note)(progress) {
+            self.shared.lock().note = Some(note);
         }
     }
 
     fn log(&self, level: Level, message: &str) {
-        tracing::debug!(target: "sterna::tasks", task = ?self.lease.task, ?level, message, "a task says");
+        let task = self.shared.lease.task;
+        tracing::debug!(target: "sterna::tasks", ?task, ?level, message, "a task says");
     }
 }
 
