@@ -10,12 +10,13 @@ use anyhow::Context as _;
 use axum::Router;
 use clap::Parser;
 use http::request::Parts;
-use sterna_axum::Resume;
+use sterna_axum::{Operations, Resume};
 use sterna_seal::{BlobId, Principal, SharedKeyring};
 use sterna_store::{ErrorKind, MemoryStore, Store};
 use sterna_store_postgres::PostgresStore;
 use sterna_store_sqlite::SqliteStore;
 use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::say;
 
@@ -68,6 +69,46 @@ impl Application {
         ))?;
         Ok(axum::serve(listener, app).await?)
     }
+
+    /// Serves `app` and works on `operations` until the process is told to end;
+    /// then requests are finished and operations handed over.
+    ///
+    /// # Errors
+    ///
+    /// The address cannot be listened on.
+    pub async fn serve_and_work(&self, app: Router, operations: &Operations) -> anyhow::Result<()> {
+        let listener = TcpListener::bind(self.listen).await?;
+        let address = listener.local_addr()?;
+        say(format_args!("listening on http://{address}"))?;
+        let (mut serving, mut working) = (Termination::new()?, Termination::new()?);
+        let serving = async move { serving.told().await };
+        let serving = axum::serve(listener, app).with_graceful_shutdown(serving);
+        let working = operations.work(working.told());
+        let (served, ()) = tokio::join!(serving, working);
+        Ok(served?)
+    }
+}
+
+/// Signals that end a process.
+struct Termination {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Termination {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn told(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
 }
 
 async fn open(url: &str) -> anyhow::Result<Arc<dyn Store>> {
@@ -117,6 +158,19 @@ impl Notebook {
             }
         }
         Ok(())
+    }
+
+    /// Returns the ids of the notes about `subject`, in their order.
+    ///
+    /// # Errors
+    ///
+    /// The store failed.
+    pub async fn all(&self, subject: &str) -> anyhow::Result<Vec<String>> {
+        let mut notes = Vec::new();
+        while let Some(note) = self.0.blob(name(subject, notes.len() as u64)).await? {
+            notes.push(String::from_utf8_lossy(&note).into_owned());
+        }
+        Ok(notes)
     }
 
     /// Counts the notes about `subject`.

@@ -1,40 +1,30 @@
-//! A route as its author declared it.
-
-use std::sync::Arc;
+//! The questions that a route declares.
 
 use serde_json::Value;
 
-use crate::handler::Start;
-use crate::resume::{FindCaller, Resume};
-
-/// Route that was built.
-pub(crate) struct RouteCore<S> {
-    pub(crate) resume: Resume<S>,
-    pub(crate) start: Arc<Start<S>>,
-    /// `None` if every caller is anonymous.
-    pub(crate) caller: Option<Arc<FindCaller>>,
-    pub(crate) questions: Vec<DeclaredQuestion>,
-    pub(crate) requires_key: bool,
-}
-
-impl<S> RouteCore<S> {
-    /// Returns the declaration of the question that is asked under `key`.
-    pub(crate) fn question(&self, key: &str) -> Option<&DeclaredQuestion> {
-        let mut questions = self.questions.iter();
-        questions.find(|question| question.is_asked_by(key))
-    }
-}
+use crate::cx::Schema;
 
 /// Question that a route may ask.
 #[derive(Clone, Debug)]
 pub(crate) struct DeclaredQuestion {
     pub(crate) key: String,
-    pub(crate) schema: Value,
+    /// Schema of an answer as a client sees it.
+    pub(crate) shown: Value,
+    schema: Schema,
     /// `true` if answers to it are counted.
     pub(crate) is_secret: bool,
 }
 
 impl DeclaredQuestion {
+    pub(crate) fn new(key: &str, schema: Schema, is_secret: bool) -> Self {
+        Self {
+            key: key.to_owned(),
+            shown: schema.to_value(),
+            schema,
+            is_secret,
+        }
+    }
+
     /// Returns `true` if `key` is one of this question, in any scope and however
     /// often it was asked (`otp`, `otp#2`, `otp~2`).
     pub(crate) fn is_asked_by(&self, key: &str) -> bool {
@@ -46,5 +36,14 @@ impl DeclaredQuestion {
     pub(crate) fn has_plain_key(&self) -> bool {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
         !self.key.is_empty() && self.key.bytes().all(is_plain)
+    }
+
+    /// Checks an answer as the handler does before it reads it.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with the answer.
+    pub(crate) fn check(&self, answer: &Value) -> Result<(), String> {
+        self.schema.check(answer)
     }
 }

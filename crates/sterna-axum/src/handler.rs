@@ -44,10 +44,45 @@ pub trait Extract<S, M>: Sized + Send + 'static {
 pub(crate) type Boxed = Pin<Box<dyn Future<Output = Result<Response, Response>> + Send>>;
 
 /// Handler of a route, without its types.
-pub(crate) type Start<S> = dyn Fn(Cx<'static>, Request, S) -> Boxed + Send + Sync;
+pub(crate) struct ErasedHandler<S> {
+    start: Arc<Start<S>>,
+    extract: Arc<TryExtract<S>>,
+}
+
+type Start<S> = dyn Fn(Cx<'static>, Request, S) -> Boxed + Send + Sync;
+
+/// Extraction in progress: nothing, or the rejection.
+type Extraction = Pin<Box<dyn Future<Output = Result<(), Response>> + Send>>;
+
+type TryExtract<S> = dyn Fn(Request, S) -> Extraction + Send + Sync;
+
+impl<S> ErasedHandler<S> {
+    /// Runs the extractors, then the handler.
+    pub(crate) fn start(&self, cx: Cx<'static>, request: Request, state: S) -> Boxed {
+        (self.start)(cx, request, state)
+    }
+
+    /// Runs the extractors alone.
+    ///
+    /// # Errors
+    ///
+    /// The rejection of the first that fails.
+    pub(crate) async fn try_extract(&self, request: Request, state: S) -> Result<(), Response> {
+        (self.extract)(request, state).await
+    }
+}
+
+impl<S> Clone for ErasedHandler<S> {
+    fn clone(&self) -> Self {
+        Self {
+            start: Arc::clone(&self.start),
+            extract: Arc::clone(&self.extract),
+        }
+    }
+}
 
 /// Takes the types from `handler`.
-pub(crate) fn erase<H, P, M, S, R>(handler: H) -> Arc<Start<S>>
+pub(crate) fn erase<H, P, M, S, R>(handler: H) -> ErasedHandler<S>
 where
     H: for<'a> PausingHandler<'a, P, Output = R> + Send + Sync + 'static,
     <H as PausingHandler<'static, P>>::Future: Send + 'static,
@@ -56,13 +91,17 @@ where
     R: IntoResponse,
 {
     let handler = Arc::new(handler);
-    Arc::new(move |cx, request, state| {
+    let start: Arc<Start<S>> = Arc::new(move |cx, request, state| {
         let handler = Arc::clone(&handler);
         Box::pin(async move {
             let params = P::extract(request, &state).await?;
             boxed(handler.call(cx, params)).await
         })
-    })
+    });
+    let extract: Arc<TryExtract<S>> = Arc::new(|request, state| {
+        Box::pin(async move { P::extract(request, &state).await.map(drop) })
+    });
+    ErasedHandler { start, extract }
 }
 
 /// Boxes a call with what becomes of its output.

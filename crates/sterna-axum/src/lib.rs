@@ -81,19 +81,25 @@ mod resume;
 mod route;
 
 mod body;
+mod core;
+mod operations;
 mod round;
 
 mod clock;
 mod error;
+mod fault;
 mod metrics;
 mod openapi;
+mod stored_response;
 
 pub use clock::Clock;
 pub use cx::{Ask, AskError, Cx};
 pub use error::BuildError;
 pub use handler::{Extract, PausingHandler};
 pub use metrics::Metrics;
+pub use operations::Operations;
 pub use problem::Problem;
 pub use resume::{Config, Resume};
 pub use route::{Pausing, PausingRoute, pausing};
 pub use sterna_flow::{IdempotencyKey, Level, Pin, Progress, Retry, StepError, StepErrorKind};
+pub use sterna_runner::tasks::{TaskConfig, WorkDone};

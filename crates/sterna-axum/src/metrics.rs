@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 /// [`to_prometheus`](Self::to_prometheus) writes them for a scrape.
 #[derive(Default)]
 pub struct Metrics {
+    accepted: AtomicU64,
     finished: AtomicU64,
     paused: AtomicU64,
     replayed: AtomicU64,
@@ -18,6 +19,10 @@ pub struct Metrics {
 }
 
 impl Metrics {
+    pub(crate) fn count_accepted(&self) {
+        self.accepted.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn count_finished(&self) {
         self.finished.fetch_add(1, Ordering::Relaxed);
     }
@@ -47,6 +52,12 @@ impl Metrics {
         refused.get(reason).copied().unwrap_or_default()
     }
 
+    /// Returns the number of requests that became operations.
+    #[must_use]
+    pub fn accepted(&self) -> u64 {
+        self.accepted.load(Ordering::Relaxed)
+    }
+
     /// Returns the number of requests that ended with questions.
     #[must_use]
     pub fn paused(&self) -> u64 {
@@ -64,6 +75,11 @@ impl Metrics {
     pub fn to_prometheus(&self) -> String {
         let mut text = String::new();
         for (name, help, count) in [
+            (
+                "accepted",
+                "Requests that became operations.",
+                &self.accepted,
+            ),
             (
                 "finished",
                 "Requests that a handler answered.",

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::operations;
 use crate::problem::PROBLEM_JSON;
 use crate::route::PausingRoute;
 
@@ -43,6 +44,11 @@ impl<S> PausingRoute<S> {
                 plain("The Idempotency-Key was used for another request"),
             );
         }
+        if self.0.operation.is_some() {
+            responses.insert("202".to_owned(), accepted());
+            let too_many = "The caller has too many unfinished operations";
+            responses.insert("429".to_owned(), plain(too_many));
+        }
         responses
     }
 
@@ -53,7 +59,7 @@ impl<S> PausingRoute<S> {
                 "required": ["message", "schema"],
                 "properties": {
                     "message": { "type": "string" },
-                    "schema": { "const": question.schema },
+                    "schema": { "const": question.shown },
                     "data": true,
                 },
             });
@@ -77,6 +83,19 @@ impl<S> PausingRoute<S> {
             }),
         )
     }
+}
+
+fn accepted() -> Value {
+    let text = json!({ "schema": { "type": "string" } });
+    json!({
+        "description": "The request goes on as an operation: look at `Location`",
+        "headers": {
+            "Location": text,
+            "Preference-Applied": text,
+            "Retry-After": { "schema": { "type": "integer" } },
+        },
+        "content": { "application/json": { "schema": operations::schema() } },
+    })
 }
 
 fn refused() -> Value {

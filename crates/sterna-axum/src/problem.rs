@@ -5,13 +5,15 @@ use std::fmt;
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use sterna_flow::StepError;
 
 use crate::cx::AskError;
+use crate::stored_response::StoredResponse;
 
 /// Error of a handler, written as `application/problem+json` (RFC 9457).
 ///
@@ -81,8 +83,18 @@ impl Problem {
     }
 }
 
-impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
+impl Problem {
+    /// Returns the response as a store keeps it.
+    pub(crate) fn to_stored(&self) -> Bytes {
+        let stored = StoredResponse {
+            status: self.0.status,
+            headers: headers(),
+            body: self.to_json().into(),
+        };
+        stored.write().expect("a problem is far below 4 GiB")
+    }
+
+    fn to_json(&self) -> Vec<u8> {
         #[derive(Serialize)]
         struct Written<'a> {
             r#type: &'a str,
@@ -97,14 +109,24 @@ impl IntoResponse for Problem {
             status: self.0.status.as_u16(),
             members: &self.0.members,
         };
-        let body = serde_json::to_vec(&written).expect("a problem has string keys only");
-        let mut response = Response::new(Body::from(body));
+        serde_json::to_vec(&written).expect("a problem has string keys only")
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::from(self.to_json()));
         *response.status_mut() = self.0.status;
-        let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        *response.headers_mut() = headers();
         response
     }
+}
+
+fn headers() -> HeaderMap {
+    HeaderMap::from_iter([
+        (CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON)),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ])
 }
 
 impl<E: std::error::Error + 'static> From<E> for Problem {

@@ -13,6 +13,7 @@ use sterna_store::Store;
 
 use crate::clock::Clock;
 use crate::metrics::Metrics;
+use crate::operations::Operations;
 
 /// Keys, store and callers of the pausing routes of an application.
 ///
@@ -49,6 +50,8 @@ pub struct Resume<S = ()> {
     pub(crate) realm: Realm,
     pub(crate) store: Option<Arc<dyn Store>>,
     pub(crate) caller: Option<Arc<FindCaller>>,
+    /// Operations that requests to its routes may become.
+    pub(crate) operations: Option<Operations>,
     pub(crate) config: Arc<Config>,
     pub(crate) engine: Arc<Engine>,
     pub(crate) build: [u8; 8],
@@ -72,6 +75,7 @@ impl Resume {
             realm: Realm::new(audience, None),
             store: None,
             caller: None,
+            operations: None,
             engine: engine(&config),
             build: build_id(&config),
             config: Arc::new(config),
@@ -94,6 +98,7 @@ impl<S> Resume<S> {
             realm: self.realm,
             store: self.store,
             caller: self.caller,
+            operations: self.operations,
             config: self.config,
             engine: self.engine,
             build: self.build,
@@ -124,6 +129,14 @@ impl<S> Resume<S> {
     #[must_use]
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = Some(store);
+        self
+    }
+
+    /// Lets requests become `operations`, where their routes say so with
+    /// [`Pausing::operation`](crate::Pausing::operation).
+    #[must_use]
+    pub fn operations(mut self, operations: &Operations) -> Self {
+        self.operations = Some(operations.clone());
         self
     }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::Request;
 use axum::handler::Handler;
@@ -12,12 +13,15 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use sterna_form::NotAForm;
 use sterna_seal::Principal;
+use sterna_store::Name;
 
+use crate::core::{OperationMode, RouteCore, RouteOperation};
 use crate::cx::Schema;
-use crate::declared::{DeclaredQuestion, RouteCore};
+use crate::declared::DeclaredQuestion;
 use crate::error::BuildError;
-use crate::handler::{Extract, PausingHandler, Start, erase};
-use crate::resume::{FindCaller, Resume};
+use crate::handler::{ErasedHandler, Extract, PausingHandler, erase};
+use crate::operations::Operations;
+use crate::resume::{FindCaller, Resume, digest_of};
 use crate::round;
 
 /// Makes a pausing route of `handler`, an `async fn(Cx<'_>, extractors…)`.
@@ -33,22 +37,32 @@ where
     R: IntoResponse,
 {
     Pausing {
-        start: erase(handler),
+        handler: erase(handler),
         caller: CallerRule::Shared,
         questions: Vec::new(),
         mistakes: Vec::new(),
         requires_key: false,
+        operation: None,
+        operation_ttl: None,
     }
 }
 
 /// Declaration of a pausing route.
 #[must_use = "a declaration is not a route before `build`"]
 pub struct Pausing<S> {
-    start: Arc<Start<S>>,
+    handler: ErasedHandler<S>,
     caller: CallerRule,
     questions: Vec<DeclaredQuestion>,
     mistakes: Vec<(String, NotAForm)>,
     requires_key: bool,
+    operation: Option<DeclaredOperation>,
+    operation_ttl: Option<Duration>,
+}
+
+/// Operations that requests to a route become, as their author declares them.
+struct DeclaredOperation {
+    name: String,
+    mode: OperationMode,
 }
 
 enum CallerRule {
@@ -66,7 +80,7 @@ impl<S: Clone + Send + Sync + 'static> Pausing<S> {
         T: JsonSchema + DeserializeOwned + 'static,
     {
         match Schema::form::<T>(key) {
-            Ok((schema, _)) => self.declare(key, &schema, false),
+            Ok((schema, _)) => self.declare(key, schema, false),
             Err(mistake) => self.mistakes.push((key.to_owned(), mistake)),
         }
         self
@@ -83,7 +97,7 @@ impl<S: Clone + Send + Sync + 'static> Pausing<S> {
         T: JsonSchema + DeserializeOwned + 'static,
     {
         match Schema::form::<T>(key) {
-            Ok((schema, _)) => self.declare(key, &schema, true),
+            Ok((schema, _)) => self.declare(key, schema, true),
             Err(mistake) => self.mistakes.push((key.to_owned(), mistake)),
         }
         self
@@ -92,23 +106,20 @@ impl<S: Clone + Send + Sync + 'static> Pausing<S> {
     /// Declares that the handler may ask for a `T` under `key`, with
     /// [`Cx::ask_json`](crate::Cx::ask_json).
     pub fn asks_json<T: JsonSchema>(mut self, key: &str) -> Self {
-        self.declare(key, &Schema::json::<T>(), false);
+        self.declare(key, Schema::json::<T>(), false);
         self
     }
 
     /// Declares that the handler may ask under `key`, with
     /// [`Cx::confirm`](crate::Cx::confirm).
     pub fn confirms(mut self, key: &str) -> Self {
-        self.declare(key, &Schema::Confirm, false);
+        self.declare(key, Schema::Confirm, false);
         self
     }
 
-    fn declare(&mut self, key: &str, schema: &Schema, is_secret: bool) {
-        self.questions.push(DeclaredQuestion {
-            key: key.to_owned(),
-            schema: schema.to_value(),
-            is_secret,
-        });
+    fn declare(&mut self, key: &str, schema: Schema, is_secret: bool) {
+        let question = DeclaredQuestion::new(key, schema, is_secret);
+        self.questions.push(question);
     }
 
     /// Says who the caller of a request to this route is; see
@@ -131,6 +142,37 @@ impl<S: Clone + Send + Sync + 'static> Pausing<S> {
     /// Refuses first requests without an `Idempotency-Key` (400).
     pub const fn requires_idempotency_key(mut self) -> Self {
         self.requires_key = true;
+        self
+    }
+
+    /// Lets requests become operations: those with `Prefer: respond-async`, and
+    /// those whose handler calls [`Cx::become_task`](crate::Cx::become_task).
+    ///
+    /// `name` is the name by which workers find the route. It stays with the
+    /// operations that were begun, so keep it when the route moves. A route without
+    /// a store, or without [`Resume::operations`], is not built.
+    pub fn operation(mut self, name: &str) -> Self {
+        self.operation = Some(DeclaredOperation {
+            name: name.to_owned(),
+            mode: OperationMode::OnDemand,
+        });
+        self
+    }
+
+    /// Makes every request an [`operation`](Self::operation), whatever its client
+    /// prefers.
+    pub fn always_operation(mut self, name: &str) -> Self {
+        self.operation = Some(DeclaredOperation {
+            name: name.to_owned(),
+            mode: OperationMode::Always,
+        });
+        self
+    }
+
+    /// Lets the operations of this route live this long, instead of
+    /// [`TaskConfig::ttl`](crate::TaskConfig::ttl).
+    pub fn operation_ttl(mut self, ttl: Duration) -> Self {
+        self.operation_ttl = Some(ttl);
         self
     }
 
@@ -168,13 +210,66 @@ impl<S: Clone + Send + Sync + 'static> Pausing<S> {
                 return Err(BuildError::NoStore { why });
             }
         }
-        Ok(PausingRoute(Arc::new(RouteCore {
-            resume: resume.clone(),
-            start: self.start,
+        let operations = match &self.operation {
+            None => None,
+            Some(declared) => Some(declared.place(resume, self.operation_ttl)?),
+        };
+        let (operations, operation) = operations.unzip();
+        let core = Arc::new(RouteCore {
+            // The operations know the route, so it does not know them.
+            resume: Resume {
+                operations: None,
+                ..resume.clone()
+            },
+            handler: self.handler,
             caller,
             questions: self.questions,
             requires_key: self.requires_key,
-        })))
+            operation,
+        });
+        if let (Some(operations), Some(declared)) = (operations, self.operation)
+            && let Some(operation) = &core.operation
+        {
+            let target = operation.target.clone();
+            operations.add(&declared.name, target, Arc::clone(&core) as _)?;
+        }
+        Ok(PausingRoute(core))
+    }
+}
+
+impl DeclaredOperation {
+    /// Returns the operations of `resume`, and the part that a route has in them.
+    fn place<S>(
+        &self,
+        resume: &Resume<S>,
+        ttl: Option<Duration>,
+    ) -> Result<(Operations, RouteOperation), BuildError> {
+        let name = self.name.as_str();
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+        if !(1..=128).contains(&name.len()) || !name.bytes().all(is_plain) {
+            let name = name.to_owned();
+            return Err(BuildError::InvalidOperation { name });
+        }
+        let Some(operations) = resume.operations.clone() else {
+            let name = name.to_owned();
+            return Err(BuildError::NoOperations { name });
+        };
+        let Some(store) = &resume.store else {
+            let why = "begins operations, which are kept in a store";
+            return Err(BuildError::NoStore { why });
+        };
+        // A server of MCP, or another application, may have tasks in the same store.
+        let audience = digest_of("sterna operation target v1", &[resume.audience.as_bytes()]);
+        let audience = u64::from_be_bytes(*audience.first_chunk().expect("a digest is longer"));
+        let target = format!("http:{audience:016x}:{name}");
+        let operation = RouteOperation {
+            settings: Arc::clone(&operations.settings),
+            place: operations.place_in(store, &resume.config.clock)?,
+            target: Name::new(target).expect("it is short and has no NUL"),
+            mode: self.mode,
+            ttl,
+        };
+        Ok((operations, operation))
     }
 }
 

@@ -9,6 +9,7 @@ mod container;
 mod fleet;
 mod headers;
 mod http;
+mod import;
 mod nginx;
 mod page;
 mod process;

@@ -24,7 +24,7 @@ pub(crate) struct Question<T> {
 }
 
 /// Schema of an answer.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) enum Schema {
     /// A yes or a no.
     Confirm,
@@ -53,6 +53,24 @@ impl Schema {
         Self::Json(schemars::schema_for!(T).into())
     }
 
+    /// Checks an answer that is not `null`, as far as that needs no Rust type.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with the answer.
+    pub(crate) fn check(&self, answer: &Value) -> Result<(), String> {
+        match self {
+            Self::Confirm if answer.is_boolean() => Ok(()),
+            Self::Confirm => Err(NOT_A_BOOLEAN.to_owned()),
+            Self::Form(form, key) => {
+                let content = content(key, answer.clone()).map_err(|error| error.to_string())?;
+                let checked = form.check(key, content).map(drop);
+                checked.map_err(|error| error.to_string())
+            }
+            Self::Json(schema) => check_json(schema, answer),
+        }
+    }
+
     /// Returns the schema as a client sees it.
     pub(crate) fn to_value(&self) -> Value {
         match self {
@@ -78,13 +96,34 @@ fn read_form<T: DeserializeOwned>(schema: &Schema, answer: Value) -> Result<T, R
     let Schema::Form(form, key) = schema else {
         return Err(Rejected::new("it is not of the kind that was asked for"));
     };
-    let content = match key.is_empty() {
-        true => answer,
-        false => Value::Object(Map::from_iter([(key.clone(), answer)])),
-    };
-    let content = serde_json::from_value(content).map_err(Rejected::new)?;
+    let content = content(key, answer).map_err(Rejected::new)?;
     let content = form.check(key, content).map_err(Rejected::new)?;
     form.read(key, &content).map_err(Rejected::new)
+}
+
+/// Returns an answer as the content of a form, whose only field is `key` if that
+/// is not empty.
+fn content<C: DeserializeOwned>(key: &str, answer: Value) -> serde_json::Result<C> {
+    serde_json::from_value(match key.is_empty() {
+        true => answer,
+        false => Value::Object(Map::from_iter([(key.to_owned(), answer)])),
+    })
+}
+
+/// Checks `answer` against a JSON Schema.
+///
+/// # Errors
+///
+/// Says what is wrong with the answer.
+pub(crate) fn check_json(schema: &Value, answer: &Value) -> Result<(), String> {
+    // A schema that is none rejects no answer: the handler reads it.
+    let Ok(validator) = jsonschema::validator_for(schema) else {
+        return Ok(());
+    };
+    validator.validate(answer).map_err(|error| {
+        let at = error.instance_path().to_string();
+        format!("{error}{}", At(&at))
+    })
 }
 
 /// Reads the answer to a question with any schema.
@@ -93,10 +132,7 @@ pub(super) fn read_json<T: DeserializeOwned>(
     answer: Value,
 ) -> Result<T, Rejected> {
     if let Schema::Json(schema) = schema {
-        jsonschema::validate(schema, &answer).map_err(|error| {
-            let at = error.instance_path().to_string();
-            Rejected::new(format_args!("{error}{}", At(&at)))
-        })?;
+        check_json(schema, &answer).map_err(Rejected::new)?;
     }
     serde_json::from_value(answer).map_err(Rejected::new)
 }
@@ -114,10 +150,10 @@ impl fmt::Display for At<'_> {
 
 /// Reads a yes or a no.
 pub(super) fn read_bool(_: &Schema, answer: Value) -> Result<bool, Rejected> {
-    answer
-        .as_bool()
-        .ok_or_else(|| Rejected::new("it must be `true` or `false`"))
+    answer.as_bool().ok_or_else(|| Rejected::new(NOT_A_BOOLEAN))
 }
+
+const NOT_A_BOOLEAN: &str = "it must be `true` or `false`";
 
 impl<T> Question<T> {
     pub(super) const fn new(message: String, schema: Schema, read: ReadAnswer<T>) -> Self {

@@ -21,10 +21,11 @@ use sterna_seal::{
     LoadError, OpenError, Part, SealError, Sealed, Spill, ThreadEntropy, mint_flow_id_for,
 };
 
-use super::Fault;
+use super::accept::{self, BegunFlow};
 use super::incoming::{Incoming, RequestTarget};
+use crate::core::{OperationMode, RouteCore};
 use crate::cx::{Cx, RequestInfo};
-use crate::declared::RouteCore;
+use crate::fault::Fault;
 use crate::problem::{PROBLEMS, Problem};
 use crate::resume::Resume;
 
@@ -94,7 +95,7 @@ fn refused(reason: OpenError) -> Fault {
     Fault::Refused(reason.label())
 }
 
-/// Runs the handler until it ends or asks.
+/// Runs the handler until it ends, asks or becomes an operation.
 pub(super) async fn play<S>(
     route: &Arc<RouteCore<S>>,
     incoming: Incoming,
@@ -109,10 +110,36 @@ where
         resume: member,
         caller,
         target,
+        respond_async,
         ..
     } = incoming;
     let answers = member.map(|member| asked_for(member.answers, &journal));
-    let info = Arc::new(RequestInfo::new(caller));
+    let begun = BegunFlow {
+        caller: caller.clone(),
+        flow: flow_round.flow(),
+    };
+    let mut promoted = None;
+    let info = match &route.operation {
+        None => RequestInfo::new(caller),
+        Some(operation) => {
+            if respond_async.is_some() || operation.mode == OperationMode::Always {
+                let answers = answers.unwrap_or_default();
+                let accepting = accept::at_once(
+                    route,
+                    operation,
+                    &begun,
+                    (head, &target),
+                    (&journal, answers),
+                );
+                // Boxed: few requests are operations, and it would make all rounds as large.
+                return Box::pin(accepting).await;
+            }
+            // Kept for a handler that becomes an operation.
+            promoted = Some((operation, head.clone()));
+            RequestInfo::promotable(caller)
+        }
+    };
+    let info = Arc::new(info);
     let request = Request::from_parts(head, Body::from(target.body.clone()));
     let mut driver = start(route, request, &info, &flow_round, journal, build)?;
     for (key, answer) in answers.into_iter().flatten() {
@@ -134,6 +161,12 @@ where
             return Ok(response);
         }
         Outcome::Stopped(error) => return Err(stopped(&target, &error)),
+        Outcome::Shed(journal) => {
+            let (operation, head) = promoted.ok_or(Fault::Internal)?;
+            drop(driver);
+            let promoting = accept::promote(route, operation, &begun, (head, &target), &journal);
+            return Box::pin(promoting).await;
+        }
         Outcome::Suspended(suspended) => suspended.journal,
         // A flow is cancelled by dropping it; another outcome is not one of a round trip.
         _ => return Err(Fault::Internal),
@@ -174,21 +207,23 @@ fn start<S>(
 where
     S: Clone + Send + Sync + 'static,
 {
-    let engine = engine(&route.resume)?;
+    let engine = engine(route)?;
     let mut run = Run::new(engine, flow_round.flow()).resume(journal, flow_round.number(), build);
     if let Some(subject) = info.caller.subject() {
         run = run.principal(subject);
     }
     let state = route.resume.state.clone();
-    Ok(run.drive(|cx| (route.start)(Cx::new(cx, Arc::clone(info)), request, state)))
+    let handler = &route.handler;
+    Ok(run.drive(|cx| handler.start(Cx::new(cx, Arc::clone(info)), request, state)))
 }
 
 /// Returns the engine of one run, with a ledger if there is a store.
-fn engine<S>(resume: &Resume<S>) -> Result<Arc<Engine>, Fault> {
+fn engine<S>(route: &RouteCore<S>) -> Result<Arc<Engine>, Fault> {
+    let resume = &route.resume;
     let Some(store) = &resume.store else {
         return Ok(Arc::clone(&resume.engine));
     };
-    let engine = with_store(&resume.engine, store, Some(resume.config.lifetimes.flow));
+    let engine = with_store(&resume.engine, store, route.effects_lifetime());
     engine.map_err(|error| Fault::broken("no effect can be claimed", &error))
 }
 
@@ -223,6 +258,10 @@ impl<S> Delivery for RoundTrip<'_, S> {
 
     fn now(&self) -> UnixMillis {
         self.route.resume.config.clock.now()
+    }
+
+    fn may_continue(&self) -> bool {
+        !self.info.wants_task()
     }
 
     fn misuse(&self) -> Option<Fault> {

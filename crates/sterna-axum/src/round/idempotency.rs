@@ -5,9 +5,9 @@ use sterna_runner::effects::random_bytes;
 use sterna_seal::{BlobId, FlowId};
 use sterna_store::ErrorKind;
 
-use super::Fault;
 use super::incoming::Incoming;
-use crate::declared::RouteCore;
+use crate::core::RouteCore;
+use crate::fault::Fault;
 use crate::resume::digest_of;
 
 /// Returns the flow of a first request that names a key; `None` if it names none,

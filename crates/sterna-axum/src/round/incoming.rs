@@ -7,9 +7,10 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Uri};
 use sterna_seal::{Binding, Principal, Target};
 
-use super::Fault;
 use crate::body::{BodyForm, ResumeMember};
-use crate::declared::RouteCore;
+use crate::core::RouteCore;
+use crate::fault::Fault;
+use crate::operations::RespondAsync;
 use crate::resume::{Resume, digest_of};
 
 /// Request without its member `resume`, and all that a state is bound to.
@@ -21,14 +22,17 @@ pub(super) struct Incoming {
     pub(super) target: RequestTarget,
     /// Key of a first request, as its header has it.
     pub(super) idempotency_key: Option<HeaderValue>,
+    /// Wish to be answered at once, if the route heeds it.
+    pub(super) respond_async: Option<RespondAsync>,
 }
 
 /// Target and arguments of a request.
 pub(super) struct RequestTarget {
-    method: Method,
+    pub(super) method: Method,
     /// Route with its parameters unfilled.
-    route: Option<MatchedPath>,
-    uri: Uri,
+    pub(super) route: Option<MatchedPath>,
+    /// Address as it was requested.
+    pub(super) uri: Uri,
     content_type: Option<HeaderValue>,
     /// Body without the member `resume`.
     pub(super) body: Bytes,
@@ -38,10 +42,7 @@ impl Incoming {
     /// Finds the caller of `request`, reads its body and takes the member out.
     pub(super) async fn read<S>(route: &RouteCore<S>, request: Request) -> Result<Self, Fault> {
         let (mut parts, body) = request.into_parts();
-        let caller = match &route.caller {
-            None => Principal::anonymous(),
-            Some(find) => find(&parts).ok_or(Fault::Unauthorized)?,
-        };
+        let caller = route.caller_of(&parts).ok_or(Fault::Unauthorized)?;
         let limit = route.resume.config.max_body;
         let body = axum::body::to_bytes(body, limit).await;
         let body = body.map_err(|_| Fault::TooLarge)?;
@@ -56,6 +57,9 @@ impl Incoming {
             Some(_) => None,
             None => parts.headers.get("idempotency-key").cloned(),
         };
+        let longest = route.operation.as_ref();
+        let longest = longest.map(|operation| operation.settings.longest_wait);
+        let respond_async = longest.and_then(|longest| RespondAsync::read(&parts.headers, longest));
         let target = RequestTarget {
             method: parts.method.clone(),
             route: parts.extensions.get::<MatchedPath>().cloned(),
@@ -69,6 +73,7 @@ impl Incoming {
             caller,
             target,
             idempotency_key,
+            respond_async,
         })
     }
 

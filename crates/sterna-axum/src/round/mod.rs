@@ -2,31 +2,33 @@
 //!
 //! Nothing is kept between two rounds but, with a store, the response of each.
 
-mod fault;
+mod accept;
 mod flow;
 mod idempotency;
 mod incoming;
-mod stored_response;
+mod operation_route;
 
 use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use http::HeaderValue;
+use http::header::VARY;
 use sterna_runner::state::FlowRound;
 use sterna_runner::{EnteredRound, RoundError, RoundLease};
 
-pub(crate) use fault::Fault;
 use incoming::Incoming;
 
-use crate::declared::RouteCore;
+use crate::core::RouteCore;
+use crate::fault::Fault;
+use crate::stored_response::StoredResponse;
 
 /// Serves one request to `route`.
 pub(crate) async fn serve<S>(route: Arc<RouteCore<S>>, request: Request) -> Response
 where
     S: Clone + Send + Sync + 'static,
 {
-    match play(&route, request).await {
+    let mut response = match play(&route, request).await {
         Ok(response) => response,
         Err(fault) => {
             if let Fault::Refused(reason) = fault {
@@ -35,7 +37,12 @@ where
             }
             fault.into_response()
         }
+    };
+    if route.operation.is_some() {
+        let prefer = HeaderValue::from_static("prefer");
+        response.headers_mut().append(VARY, prefer);
     }
+    response
 }
 
 async fn play<S>(route: &Arc<RouteCore<S>>, request: Request) -> Result<Response, Fault>
@@ -43,6 +50,23 @@ where
     S: Clone + Send + Sync + 'static,
 {
     let incoming = Incoming::read(route, request).await?;
+    match (&route.operation, incoming.respond_async) {
+        (Some(operation), Some(preferred)) => {
+            let caller = incoming.caller.clone();
+            // Boxed, so that it does not make the future of other requests larger.
+            let response = Box::pin(play_round(route, incoming)).await?;
+            let preference = (preferred, &caller);
+            let response = accept::prefer(route, operation, preference, response);
+            Ok(Box::pin(response).await)
+        }
+        _ => play_round(route, incoming).await,
+    }
+}
+
+async fn play_round<S>(route: &Arc<RouteCore<S>>, incoming: Incoming) -> Result<Response, Fault>
+where
+    S: Clone + Send + Sync + 'static,
+{
     let (flow_round, digest) = match &incoming.resume {
         Some(_) => {
             let flow_round = flow::open(route, &incoming).await?;
@@ -96,7 +120,8 @@ where
         None => return Err(Fault::Busy),
         Some(EnteredRound::Answered(stored)) => {
             resume.metrics.count_replayed();
-            return stored_response::read(stored).ok_or(Fault::Internal);
+            let stored = StoredResponse::read(stored).ok_or(Fault::Internal)?;
+            return Ok(stored.into_response());
         }
         Some(EnteredRound::Leased(lease)) => lease,
     };
@@ -107,7 +132,8 @@ where
             Err(fault) if fault.is_final() => fault.into_response(),
             Err(fault) => return Err(fault),
         };
-        stored_response::write(response, resume.config.max_response).await
+        let stored = StoredResponse::collect(response, resume.config.max_response).await?;
+        Ok(stored.write()?)
     };
     let stored = match lease.renew_while(playing).await {
         Ok(stored) => stored,
@@ -119,9 +145,6 @@ where
         }
     };
     let stored = lease.complete(stored).await.map_err(failed)?;
-    stored_response::read(stored).ok_or(Fault::Internal)
+    let stored = StoredResponse::read(stored).ok_or(Fault::Internal)?;
+    Ok(stored.into_response())
 }
-
-/// Pause that a client is asked to make before it repeats a request that is
-/// being served.
-const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");

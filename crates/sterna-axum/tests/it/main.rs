@@ -2,8 +2,11 @@
 //! Routes as their clients see them.
 
 mod building;
+mod crm;
 mod guesses;
 mod idempotency;
+mod operation_questions;
+mod operations;
 mod pausing;
 mod refusals;
 mod shop;

@@ -38,7 +38,7 @@ pub(crate) struct Wish {
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Otp {
     /// The six digits that we sent
-    code: String,
+    pub(crate) code: String,
 }
 
 async fn checkout(

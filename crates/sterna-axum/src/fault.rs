@@ -4,11 +4,13 @@
 use std::error::Error;
 
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use http::HeaderValue;
 use http::StatusCode;
 use http::header::{CONNECTION, RETRY_AFTER, WWW_AUTHENTICATE};
 
 use crate::problem::Problem;
+use crate::stored_response::NotKept;
 
 /// Reason for which a request ends without an outcome of its handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub(crate) enum Fault {
     Attempts,
     /// An equal request is being served.
     Busy,
+    /// The time of an operation is up.
+    Expired,
     /// The log has the cause.
     Internal,
     /// The `Idempotency-Key` has another form than a key.
@@ -27,12 +31,16 @@ pub(crate) enum Fault {
     KeyMissing,
     /// The `Idempotency-Key` was used for another request.
     KeyReused,
+    /// An earlier version of the application began the operation.
+    OldVersion,
     /// The state was refused. The reason is for the log.
     Refused(&'static str),
     /// The flow asks more often than it may.
     Rounds,
     /// The body is larger than allowed, or could not be read.
     TooLarge,
+    /// The caller has as many unfinished operations as it may have.
+    TooManyOperations,
     /// The application does not know the caller.
     Unauthorized,
 }
@@ -47,6 +55,11 @@ impl Fault {
     /// Returns `true` if the same request would end in the same way again.
     pub(crate) const fn is_final(self) -> bool {
         matches!(self, Self::Attempts | Self::Rounds)
+    }
+
+    /// Returns the response as a store keeps it.
+    pub(crate) fn to_stored(self) -> Bytes {
+        self.to_problem().to_stored()
     }
 
     fn to_problem(self) -> Problem {
@@ -66,6 +79,11 @@ impl Fault {
                 "in-progress",
                 "An equal request is being served",
             ),
+            Self::Expired => (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "operation-expired",
+                "The operation was not finished in its time",
+            ),
             Self::Internal => {
                 return Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "Internal error");
             }
@@ -84,6 +102,11 @@ impl Fault {
                 "idempotency-key-reused",
                 "The Idempotency-Key was used for another request",
             ),
+            Self::OldVersion => (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "old-version",
+                "The operation was begun by an earlier version; begin again",
+            ),
             // One text for every reason: the peer must not learn which check stopped it.
             Self::Refused(_) => (
                 StatusCode::BAD_REQUEST,
@@ -100,6 +123,11 @@ impl Fault {
                 "body-too-large",
                 "The body is too large",
             ),
+            Self::TooManyOperations => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "too-many-operations",
+                "Too many operations are unfinished; wait for some, or cancel them",
+            ),
             Self::Unauthorized => (
                 StatusCode::UNAUTHORIZED,
                 "unauthorized",
@@ -110,13 +138,19 @@ impl Fault {
     }
 }
 
+impl From<NotKept> for Fault {
+    fn from(_: NotKept) -> Self {
+        Self::Internal
+    }
+}
+
 impl IntoResponse for Fault {
     fn into_response(self) -> Response {
         let mut response = self.to_problem().into_response();
         let headers = response.headers_mut();
         match self {
-            Self::Busy => {
-                headers.insert(RETRY_AFTER, super::RETRY_AFTER);
+            Self::Busy | Self::TooManyOperations => {
+                headers.insert(RETRY_AFTER, A_SECOND);
             }
             // The rest of the body is not read.
             Self::TooLarge => {
@@ -130,3 +164,7 @@ impl IntoResponse for Fault {
         response
     }
 }
+
+/// Pause that a client is asked to make before it repeats a request that could
+/// not be served now.
+const A_SECOND: HeaderValue = HeaderValue::from_static("1");
