@@ -40,11 +40,18 @@ fn unready(tree: &Tree, path: &Path, text: &str) -> Option<Complaint> {
         (false, true) => "add `publish = false`",
         (false, false) => return None,
         (true, true) if !text.contains("\ndescription = ") => "add a `description`",
+        (true, true) if !text.contains("\ncategories = [") => "add `categories` of crates.io",
+        (true, true) if !text.contains(DOCUMENTED) => {
+            "add `all-features = true` under [package.metadata.docs.rs]"
+        }
         (true, true) if tree.text(readme.to_str()?).is_none() => "add a README.md beside it",
         (true, true) => return None,
     };
     Some(format!("{}: {wrong}", path.display()))
 }
+
+/// Has docs.rs show what every feature adds.
+const DOCUMENTED: &str = "[package.metadata.docs.rs]\nall-features = true";
 
 fn versions_of_its_own(text: &str) -> impl Iterator<Item = &str> {
     let mut inside = false;
@@ -81,16 +88,22 @@ mod tests {
     fn a_crate_is_ready_to_be_published_or_marked_as_not_published() {
         let bare = "[package]\nname = \"a\"\n\n[lints]\nworkspace = true\n";
         let described = bare.replace("\n\n", "\ndescription = \"A\"\n\n");
+        let filed = described.replace("\n\n", "\ncategories = [\"encoding\"]\n\n");
+        let whole = format!("{filed}\n{DOCUMENTED}\n");
         let complaints = check(&Tree::of(&[
             ("crates/a/Cargo.toml", bare),
-            ("crates/b/Cargo.toml", &described),
-            ("crates/c/Cargo.toml", &described),
+            ("crates/b/Cargo.toml", &whole),
+            ("crates/c/Cargo.toml", &whole),
             ("crates/c/README.md", "# c"),
+            ("crates/e/Cargo.toml", &described),
+            ("crates/f/Cargo.toml", &filed),
             ("tools/d/Cargo.toml", bare),
         ]));
-        let [a, b, d] = &complaints[..] else {
+        let [a, b, e, f, d] = &complaints[..] else {
             panic!("{complaints:?}");
         };
+        assert!(e.contains("crates/e") && e.contains("categories"), "{e}");
+        assert!(f.contains("crates/f") && f.contains("docs.rs"), "{f}");
         assert!(a.contains("crates/a") && a.contains("description"), "{a}");
         assert!(b.contains("crates/b") && b.contains("README"), "{b}");
         assert!(d.contains("tools/d") && d.contains("publish"), "{d}");
