@@ -9,8 +9,8 @@ use crate::lambda::Profile;
 use crate::shell::{command, finish};
 use crate::speed::CountFor;
 use crate::{
-    chaos, conformance, deny, external_types, faults, fuzz, lambda, release, speed, test, tidy,
-    wasm,
+    chaos, conformance, deny, external_types, faults, fuzz, interop, lambda, release, speed, test,
+    tidy, wasm,
 };
 
 pub(crate) fn run() -> Result<()> {
@@ -40,6 +40,7 @@ pub(crate) fn run() -> Result<()> {
     stage("rust-version", release::oldest_compiler)?;
     stage("wasm", wasm::run)?;
     stage("tests", test::run)?;
+    stage("hosts", interop::hosts)?;
     stage("lambda", || lambda::run(Profile::Debug))?;
     stage("packages", release::packages)?;
     stage("instructions", || speed::callgrind(CountFor::Comparison))?;

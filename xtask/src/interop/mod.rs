@@ -7,6 +7,7 @@ mod cases;
 mod command;
 mod differences;
 mod everything;
+mod hosts;
 mod inspector;
 mod pair;
 mod peer;
@@ -78,10 +79,13 @@ impl Era {
 }
 
 pub(crate) fn run(only: Option<&str>) -> Result<()> {
+    if only == Some("hosts") {
+        return hosts();
+    }
     if let Some(only) = only {
         ensure!(
             peer::NAMES.contains(&only),
-            "{only} is none of {}",
+            "{only} is none of hosts, {}",
             peer::NAMES.join(", ")
         );
     }
@@ -91,17 +95,7 @@ pub(crate) fn run(only: Option<&str>) -> Result<()> {
             peers.extend(Peer::install(name)?);
         }
     }
-    finish(&mut command(
-        "cargo",
-        &[
-            "build",
-            "--locked",
-            "--package",
-            "examples",
-            "--package",
-            "sterna-cli",
-        ],
-    ))?;
+    build_ours()?;
     let script = cases::read()?;
     let mut failed = 0;
     for role in Role::ALL {
@@ -129,11 +123,23 @@ pub(crate) fn run(only: Option<&str>) -> Result<()> {
     }
     if only.is_none_or(|only| only == "typescript") {
         everything::run()?;
+        hosts::run()?;
     }
     if failed > 0 {
         bail!("{failed} case(s) of interop failed");
     }
     Ok(())
+}
+
+/// Has a client of another SDK start our server by what `sterna install` writes.
+pub(crate) fn hosts() -> Result<()> {
+    build_ours()?;
+    hosts::run()
+}
+
+fn build_ours() -> Result<()> {
+    let build = ["build", "--locked", "--package", "examples"];
+    finish(command("cargo", &build).args(["--package", "sterna-cli"]))
 }
 
 /// Our own server with the contract.
