@@ -40,6 +40,9 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Build the files of a release: a static binary, its SBOM, checksums, the installer
+    /// (needs musl-tools)
+    Artifacts,
     /// Compare our server with others, under the same load; `bench tasks` measures
     /// tasks, `bench build` the build of a small server, `bench workspace COMMIT…`
     /// that of the command and of the workspace
@@ -108,7 +111,7 @@ enum Task {
     },
     /// Run our server and client against those of other SDKs (needs npm, PyPI and crates.io)
     Interop {
-        /// Only this SDK
+        /// Only this SDK, or `hosts`: their client by what `sterna install` writes
         peer: Option<String>,
     },
     /// Run the example for AWS Lambda, built for release, and print its figures
@@ -116,7 +119,7 @@ enum Task {
     Lambda,
     /// Run the core's tests in Miri (needs a nightly toolchain with it)
     Miri,
-    /// Check the shipped crates as users get them: features, rust-version, packages
+    /// Walk the checklist of a release: versions, changelog, features, rust-version, packages
     Release,
     /// Run the long form of everything that has one
     Soak {
@@ -144,6 +147,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<()> {
     match Args::parse().task {
+        Task::Artifacts => release::artifacts(),
         Task::Bench { options } => match options.split_first() {
             Some((what, [])) if what == "build" => speed::bench_build(),
             Some((what, commits)) if what == "workspace" => speed::bench_workspace(commits),
@@ -176,9 +180,7 @@ fn run() -> Result<()> {
         Task::Interop { peer } => interop::run(peer.as_deref()),
         Task::Lambda => lambda::run(lambda::Profile::Release),
         Task::Miri => miri::run(),
-        Task::Release => release::features()
-            .and_then(|()| release::oldest_compiler())
-            .and_then(|()| release::packages()),
+        Task::Release => release::run(),
         Task::Soak { minutes, seed } => soak::run(minutes, seed),
         Task::Test => test::run(),
         Task::Tidy => tidy::run(),
