@@ -159,7 +159,7 @@ impl Wire {
             let message = Message::<Option<&RawValue>, Option<&RawValue>, A>::decode(&bytes);
             match message.map_err(|error| Fault::Decode(error.into()))? {
                 Message::Result(response) if response.id == *id => return Ok(response.result),
-                Message::Error(response) if response.id.as_ref().is_none_or(|of| of == id) => {
+                Message::Error(response) if is_refusal_of(id, &response, exchange) => {
                     return Err(refusal(response, exchange));
                 }
                 Message::Result(_) | Message::Error(_) => {
@@ -221,6 +221,13 @@ impl MessageHandler for IgnoreAll {
     ) -> Option<BoxFuture<'_, Option<Outgoing>>> {
         None
     }
+}
+
+/// Returns true for an error that answers the request `id`. One behind an HTTP
+/// status does, whatever id the server puts in: some write one of their own.
+fn is_refusal_of(id: &RequestId, response: &ErrorResponse, exchange: &Exchange) -> bool {
+    let refused = exchange.status.is_some_and(|status| !status.is_success());
+    refused || response.id.as_ref().is_none_or(|of| of == id)
 }
 
 /// Converts a JSON-RPC error for the caller.

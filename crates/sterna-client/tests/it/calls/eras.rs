@@ -54,6 +54,16 @@ async fn a_modern_server_stays_modern() {
 }
 
 #[tokio::test]
+async fn a_refusal_under_an_id_of_the_servers_own_is_a_refusal_all_the_same() {
+    let probe = |_: &Seen| {
+        let error = json!({"code": -32600, "message": "Bad Request: Missing session ID"});
+        let body = json!({"jsonrpc": "2.0", "id": "server-error", "error": error});
+        Said::Reply(Reply::json(400, &body))
+    };
+    expect!["1 probes, 1 handshakes: Legacy"].assert_eq(&connect(Era::Any, probe).await);
+}
+
+#[tokio::test]
 async fn a_legacy_server_gets_a_session_unless_that_is_ruled_out() {
     for status in [400, 404, 405, 406] {
         expect!["1 probes, 1 handshakes: Legacy"]
