@@ -1,7 +1,7 @@
 //! A connection to the server that was named.
 
 use anyhow::Context as _;
-use sterna_client::{Builder, Client, Command, Error, ErrorKind};
+use sterna_client::{Builder, Client, Command, Error, ErrorKind, LostOutcome};
 use sterna_protocol::capabilities::ExtensionId;
 
 use crate::ask::SharedAnswerer;
@@ -21,12 +21,23 @@ pub(crate) async fn connect(
     answerer: Option<&SharedAnswerer>,
     screen: Screen,
 ) -> Result<Client, Failure> {
+    connect_by(target, settings, answerer, screen, Builder::connect).await
+}
+
+/// The same, connecting as `connect` does.
+pub(crate) async fn connect_by(
+    target: &Target,
+    settings: &Settings,
+    answerer: Option<&SharedAnswerer>,
+    screen: Screen,
+    connect: impl AsyncFnOnce(Builder) -> Result<Client, Error>,
+) -> Result<Client, Failure> {
     let Prepared { builder, held_back } = prepare(target, settings, screen)?;
     let builder = match answerer {
         Some(answerer) => session_questions::answer_by(answerer, builder).await,
         None => builder,
     };
-    let connecting = async { builder.connect().await.map_err(no_connection) };
+    let connecting = async { connect(builder).await.map_err(no_connection) };
     let connected = interrupt::or("interrupted", connecting).await;
     match (connected, held_back) {
         // The token that would have helped was there; say why it was not sent.
@@ -176,6 +187,13 @@ pub(crate) fn failure(error: Error) -> Failure {
         (_, "MR0508") => (Exit::InputRequired, None),
         (_, "MR0514") => (Exit::Declined, None),
         (ErrorKind::RequestState, _) => (Exit::Failed, Some("start the call over")),
+        (ErrorKind::Lost, _) => (
+            Exit::Failed,
+            Some(match error.lost() {
+                Some(LostOutcome::None) => "start the call over",
+                _ => "find out what the tool has done before you start the call over",
+            }),
+        ),
         _ => (Exit::Failed, None),
     };
     let mut failure = Failure::new(exit, error);

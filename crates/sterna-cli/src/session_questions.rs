@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use sterna_client::{BoxError, Builder, Question};
-use sterna_protocol::elicitation::{ElicitRequestParams, ElicitResult};
+use sterna_protocol::elicitation::ElicitResult;
 use sterna_protocol::input::{InputRequest, InputResponse};
 
 use crate::ask::{Answer, Asker, SharedAnswerer};
@@ -51,9 +51,11 @@ where
     let answerer = Arc::clone(answerer);
     move |question| {
         let (answerer, request) = (Arc::clone(&answerer), request(question.params));
-        let (server, about) = (question.server, question.about);
+        let (server, about, key) = (question.server, question.about, question.key);
         Box::pin(async move {
-            let response = ask(&answerer, &server, &about, request).await?;
+            let (server, about, key) = (&*server, &*about, &*key);
+            let asker = Asker { server, about, key };
+            let response = ask(&answerer, asker, request).await?;
             read(response).ok_or_else(|| "an answer of another kind".into())
         })
     }
@@ -70,12 +72,9 @@ fn elicited(response: InputResponse) -> Option<ElicitResult> {
 
 async fn ask(
     answerer: &SharedAnswerer,
-    server: &str,
-    about: &str,
+    asker: Asker<'_>,
     request: InputRequest,
 ) -> Result<InputResponse, BoxError> {
-    let key = name(&request);
-    let asker = Asker { server, about, key };
     let mut answerer = answerer.lock().await;
     match answerer.answer(asker, &request).await {
         Ok(Answer::Ready(response)) => Ok(*response),
@@ -86,25 +85,6 @@ async fn ask(
             std::future::pending().await
         }
         Err(failure) => Err(failure.error.into()),
-    }
-}
-
-/// Key of a question in the middle of a call, which the server does not name:
-/// its only field, or its kind.
-fn name(request: &InputRequest) -> &str {
-    match request {
-        InputRequest::CreateMessage(_) => "sample",
-        InputRequest::Elicit(elicit) => match &elicit.params {
-            ElicitRequestParams::Form(params) => {
-                let mut fields = params.requested_schema.properties.iter();
-                match (fields.next(), fields.next()) {
-                    (Some((only, _)), None) => only,
-                    _ => "form",
-                }
-            }
-            _ => "url",
-        },
-        _ => "roots",
     }
 }
 

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use http::HeaderMap;
+use sterna_protocol::capabilities::ServerCapabilities;
 use sterna_protocol::discover::DiscoverResult;
 use sterna_protocol::errors::ProtocolError;
 use sterna_protocol::implementation::Implementation;
@@ -161,13 +163,33 @@ fn check(offered: &[ProtocolVersion]) -> Result<(), Error> {
 }
 
 async fn open(core: &mut Core) -> Result<DiscoverResult, Error> {
-    let info = core.info.clone();
-    let info = info.unwrap_or_else(|| Implementation::new("client", "0"));
+    let info = client_info(core);
     let wire = core.wire.clone();
-    let (session, result) =
-        Session::open(wire, core.answers.clone(), info, core.timeouts()).await?;
+    let (answers, declared) = (core.answers.clone(), core.session_capabilities());
+    let opened = Session::open(wire, answers, declared, info, core.timeouts());
+    let (session, result) = opened.await?;
     core.protocol = Protocol::Legacy(Box::new(session));
     Ok(as_discovered(result))
+}
+
+/// Takes up a session of another client by its headers, without asking the server
+/// anything; what is known of the server.
+pub(crate) fn adopt(
+    core: &mut Core,
+    version: ProtocolVersion,
+    headers: HeaderMap,
+) -> DiscoverResult {
+    let info = client_info(core);
+    let wire = core.wire.clone();
+    let (answers, declared) = (core.answers.clone(), core.session_capabilities());
+    let session = Session::adopt(wire, answers, declared, info, core.timeouts(), headers);
+    core.protocol = Protocol::Legacy(Box::new(session));
+    DiscoverResult::new(vec![version], ServerCapabilities::default())
+}
+
+fn client_info(core: &Core) -> Implementation {
+    let info = core.info.clone();
+    info.unwrap_or_else(|| Implementation::new("client", "0"))
 }
 
 /// Converts the description of a legacy server to that of 2026-07-28.

@@ -94,10 +94,11 @@ pub use call::{Call, CallOptions, CancelHandle, PausedCall, Reply, Resume, Step}
 pub use client::{Builder, Client};
 pub use config::Config;
 pub use era::Era;
-pub use error::{BoxError, Error, ErrorKind};
+pub use error::{BoxError, Error, ErrorKind, LostOutcome};
 pub use listen::Subscription;
 pub use notifications::Change;
 pub use pages::Pages;
+pub use session::HeldReason;
 #[doc(inline)]
 pub use sterna_oauth as oauth;
 pub use tasks::TaskHandle;

@@ -439,6 +439,8 @@ impl Calls {
     fn options(self: &Arc<Self>, at: RoundId) -> CallOptions {
         let (progress, logs) = (self.clone(), self.clone());
         CallOptions::new()
+            // Its pages show such a question as what it is: a request that stays open.
+            .handle_session_questions()
             .on_progress(move |told| {
                 progress.change(at, |round| {
                     let item = Progress {

@@ -14,7 +14,7 @@ mod task;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use sterna_client::Client;
+use sterna_client::{Builder, Client};
 use tokio::sync::Mutex;
 
 use crate::args::{AnswerArgs, AskingArgs, ConnectArgs, TargetArgs};
@@ -55,14 +55,18 @@ impl<'a> Asking<'a> {
         args: &'a AskingArgs,
         screen: Screen,
     ) -> Result<Self, Failure> {
-        Self::connect_to(named.target, &named.settings, &args.answers, screen).await
+        let NamedServer {
+            target, settings, ..
+        } = named;
+        Self::connect_by(target, &settings, &args.answers, screen, Builder::connect).await
     }
 
-    async fn connect_to(
+    async fn connect_by(
         target: Target,
         settings: &Settings,
         answers: &'a AnswerArgs,
         screen: Screen,
+        connect: impl AsyncFnOnce(Builder) -> Result<Client, sterna_client::Error>,
     ) -> Result<Self, Failure> {
         if let Some(file) = &answers.save {
             // Before the call: what the server says then could not be kept.
@@ -70,7 +74,8 @@ impl<'a> Asking<'a> {
             check.with_context(|| format!("the call cannot be saved to {}", file.display()))?;
         }
         let answerer = Arc::new(Mutex::new(Answerer::new(answers, settings, screen)?));
-        let client = session::connect(&target, settings, Some(&answerer), screen).await?;
+        let connecting = session::connect_by(&target, settings, Some(&answerer), screen, connect);
+        let client = connecting.await?;
         Ok(Self {
             target,
             client,

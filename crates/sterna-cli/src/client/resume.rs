@@ -11,7 +11,7 @@ use crate::config::Settings;
 use crate::exit::{Exit, Failure};
 use crate::rounds::{self, CallProgress};
 use crate::screen::Screen;
-use crate::target::Target;
+use crate::target::{Server, Target};
 
 pub(crate) async fn run(args: ResumeArgs, screen: Screen) -> Result<Exit, Failure> {
     let text = read_file(&args.file)?;
@@ -47,7 +47,11 @@ async fn go_on<T: Reply>(
         (None, Some(at)) => Target::parse(at, settings.mcp_json.as_deref())?,
         (None, None) => Target::of_paused(paused.server(), &args.file)?,
     };
-    let asking = Asking::connect_to(target, &settings, answers, screen).await?;
+    if let (Some(_), Server::Url { url, .. }) = (&args.at, &target.server) {
+        paused = paused.dangerous_moved_to(url);
+    }
+    let connect = async |builder| paused.connect(builder).await;
+    let asking = Asking::connect_by(target, &settings, answers, screen, connect).await?;
     if args.at.is_some() {
         paused = paused.dangerous_moved_to(asking.client.endpoint());
     }

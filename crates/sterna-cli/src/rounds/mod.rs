@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use serde::Serialize;
 use serde_json::json;
-use sterna_client::{Call, CallOptions, Client, PausedCall, Reply, Step};
+use sterna_client::{Call, CallOptions, Client, HeldReason, PausedCall, Reply, Step};
 use sterna_protocol::input::{InputRequests, InputResponse};
 
 use crate::ask::{Answer, Asker, SharedAnswerer};
@@ -134,7 +134,11 @@ impl Rounds<'_> {
             let resumed = resumed.options(self.options(&progress));
             resumed.await.map_err(failure)
         };
-        let step = interrupt::or(CANCELLED, self.unless_stopped(sent)).await;
+        let interrupted = match paused.is_in_session() && paused.is_detached() {
+            true => LEFT,
+            false => CANCELLED,
+        };
+        let step = interrupt::or(interrupted, self.unless_stopped(sent)).await;
         progress.finish();
         step
     }
@@ -221,6 +225,9 @@ impl Rounds<'_> {
     /// Keeps a call with open questions: in the file, or on stdout.
     fn put_aside<T: Reply>(&self, paused: &PausedCall<T>) -> Result<CallProgress<T>, Failure> {
         let keys = listed(paused.open().map(|(key, _)| key));
+        if let Some(reason) = paused.held() {
+            return Err(not_kept(&keys, reason));
+        }
         let resume = |file: &str| match self.target {
             Some(target) => target.resume_line(file),
             None => format!("sterna resume {file}"),
@@ -254,6 +261,10 @@ impl Rounds<'_> {
         let Some(file) = self.save else {
             return Ok(());
         };
+        if let Some(reason) = paused.held() {
+            self.screen.warn(format!("the call is not saved: {reason}"));
+            return Ok(());
+        }
         self.write(file, paused)?;
         self.screen.note(format!("saved to {}", file.display()));
         Ok(())
@@ -296,6 +307,17 @@ fn stopped() -> Failure {
     Failure::new(Exit::Declined, error)
 }
 
+/// Error for an open question of a call that ends with this process.
+fn not_kept(keys: &str, reason: HeldReason) -> Failure {
+    let error = anyhow!(
+        "the server asks {keys} in the middle of the call, and the call cannot be saved: {reason}"
+    );
+    Failure::new(Exit::InputRequired, error).hint(
+        "the call was cancelled; call again and give the answers beforehand, with --answer, \
+         --answers, --accept, --decline or --cancel",
+    )
+}
+
 /// Shows a result and says how it ends.
 pub(crate) fn finish<T: Serialize>(
     reached: CallProgress<T>,
@@ -316,6 +338,8 @@ pub(crate) fn finish<T: Serialize>(
 }
 
 const CANCELLED: &str = "interrupted; the call was cancelled";
+
+const LEFT: &str = "interrupted; the call goes on at the server and can be resumed";
 
 /// However often it is doubled.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);

@@ -34,6 +34,7 @@ mod offers;
 mod pages;
 mod private_files;
 mod resume_lines;
+mod session_calls;
 mod tasks;
 mod token;
 mod trace;

@@ -89,7 +89,7 @@ pub(crate) fn admit(asked: &InputRequests, declared: &ClientCapabilities) -> Res
 
 /// Refuses a form in an unsupported dialect (BASE-B15). The few keywords of a
 /// form are the same in all supported ones.
-pub(super) fn legible(key: &str, request: &InputRequest) -> Result<(), Error> {
+pub(crate) fn legible(key: &str, request: &InputRequest) -> Result<(), Error> {
     let InputRequest::Elicit(asked) = request else {
         return Ok(());
     };

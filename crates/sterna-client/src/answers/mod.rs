@@ -19,7 +19,7 @@ use sterna_protocol::roots::{ListRootsResult, Root};
 use sterna_protocol::sampling::{CreateMessageRequestParams, CreateMessageResult};
 use tokio::time::Instant;
 
-pub(crate) use check::{admit, check};
+pub(crate) use check::{admit, check, legible};
 
 use crate::error::{BoxError, Error, Fault};
 
@@ -33,7 +33,8 @@ pub struct Question<P> {
     pub server: Arc<str>,
     /// Name of the tool, the prompt or the resource that is called.
     pub about: Arc<str>,
-    /// The server's name for the question.
+    /// The server's name for the question. Servers before 2026-07-28 give none: it is
+    /// then the only field of a form, or `form`, `url`, `sample` or `roots`.
     pub key: String,
     /// Parameters of the question.
     pub params: P,
@@ -114,7 +115,7 @@ impl Answers {
     ) -> Result<InputResponse, Error> {
         let request = question.params.clone();
         let key = question.key.clone();
-        check::legible(&key, &request)?;
+        legible(&key, &request)?;
         let response = self.ask(question).await?;
         check(&key, &request, response)
     }

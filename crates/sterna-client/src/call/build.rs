@@ -17,7 +17,7 @@ use super::options::CallOptions;
 use super::runner::CallRunner;
 use super::state::CallState;
 use super::{CallTarget, CancelHandle, Reply, Step};
-use crate::core::Core;
+use crate::core::{Core, Protocol};
 use crate::error::{Error, Fault};
 
 /// A call that is being put together; awaiting it makes it.
@@ -143,11 +143,20 @@ impl<T: Reply> Call<T> {
     /// what the handlers can do, unless [`capabilities`](Self::capabilities)
     /// says otherwise.
     ///
+    /// A server of an earlier revision was told when its session began:
+    /// [`Builder::session_capabilities`](crate::Builder::session_capabilities)
+    /// says of what. It asks in the middle of the call. If it can resume the stream
+    /// of the call, the paused call is plain data all the same; otherwise it keeps
+    /// the connection: [`PausedCall::held`](crate::PausedCall::held).
+    ///
     /// # Errors
     ///
     /// As of awaiting the call.
     pub async fn start(mut self) -> Result<Step<T>, Error> {
         let capabilities = self.capabilities.take().unwrap_or_else(|| {
+            if let Protocol::Legacy(session) = &self.core.protocol {
+                return self.core.with_extensions(session.declared().clone());
+            }
             let mut capabilities = self.core.capabilities();
             capabilities.elicitation = Some(ElicitationCapability::form_and_url());
             capabilities

@@ -8,6 +8,7 @@ mod paused;
 mod resume;
 mod round;
 mod runner;
+mod session_resume;
 mod state;
 mod target;
 mod v1;

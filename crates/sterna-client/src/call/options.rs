@@ -36,6 +36,19 @@ pub struct CallOptions {
     timeout: Option<Duration>,
     deadline: Option<Duration>,
     max_rounds: Option<u32>,
+    pub(super) session_questions: SessionQuestions,
+}
+
+/// Treatment of the questions of a server with sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum SessionQuestions {
+    /// The handlers answer it, and the call goes on.
+    Handle,
+    /// The call pauses, with its connection open.
+    Hold,
+    /// The call pauses, detached if the server can resume it.
+    #[default]
+    Pause,
 }
 
 impl CallOptions {
@@ -79,6 +92,22 @@ impl CallOptions {
     /// Limits how often the call is sent again, counted from its beginning.
     pub fn max_rounds(mut self, rounds: u32) -> Self {
         self.max_rounds = Some(rounds);
+        self
+    }
+
+    /// Keeps the connection of a call that pauses at a question of a server with
+    /// sessions, although the server could resume the call without it: for servers
+    /// that take a closed connection for a cancellation.
+    pub fn hold(mut self) -> Self {
+        self.session_questions = SessionQuestions::Hold;
+        self
+    }
+
+    /// Has the handlers answer the questions of a server with sessions, in the
+    /// middle of the call, also where [`Call::start`](crate::Call::start) would
+    /// pause it.
+    pub fn handle_session_questions(mut self) -> Self {
+        self.session_questions = SessionQuestions::Handle;
         self
     }
 
@@ -127,6 +156,10 @@ impl CancelHandle {
     /// Cancels the call at any point. A call that has ended is not changed.
     pub fn cancel(&self) {
         self.0.send_replace(true);
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        *self.0.borrow()
     }
 
     pub(super) async fn cancelled(&self) {

@@ -4,7 +4,7 @@ use futures::future::BoxFuture;
 
 use super::options::CallOptions;
 use super::runner::CallRunner;
-use super::{CancelHandle, PausedCall, Reply, Step};
+use super::{CancelHandle, PausedCall, Reply, Step, session_resume};
 use crate::client::Client;
 use crate::error::{Error, Fault, printable};
 
@@ -70,15 +70,38 @@ impl<'a, T: Reply> Resume<'a, T> {
         options
             .limits(&client.core.config)
             .admit(paused.call.rounds)?;
-        let open = paused.open();
-        let open = open.map(|(key, request)| (key.to_owned(), request.clone()));
-        let found = client.core.answer(paused.name(), open.collect()).await?;
-        let mut answered = paused.clone();
-        for (key, response) in found {
-            answered.answers.insert(key, response);
+        let mut answered = answer_open(paused, client).await?;
+        let mut budget = options.limits(&client.core.config).budget();
+        while let Some(session) = &answered.session {
+            let how = (&options, &handle);
+            let resumed = session_resume::resume(&answered, session, client, how, &mut budget);
+            let paused = match Box::pin(resumed).await? {
+                Step::Complete(result) => return Ok(result),
+                Step::InputRequired(paused) => paused,
+                Step::Task(_) => return Err(Fault::Broken("a task in place of a result").into()),
+            };
+            options
+                .limits(&client.core.config)
+                .admit(paused.call.rounds)?;
+            answered = answer_open(&paused, client).await?;
         }
         Box::pin(run(&answered, client, options, handle).finish()).await
     }
+}
+
+/// Has the handlers of `client` answer the questions that are open.
+async fn answer_open<T: Reply>(
+    paused: &PausedCall<T>,
+    client: &Client,
+) -> Result<PausedCall<T>, Error> {
+    let open = paused.open();
+    let open = open.map(|(key, request)| (key.to_owned(), request.clone()));
+    let found = client.core.answer(paused.name(), open.collect()).await?;
+    let mut answered = paused.clone();
+    for (key, response) in found {
+        answered.answers.insert(key, response);
+    }
+    Ok(answered)
 }
 
 impl<'a, T: Reply> IntoFuture for Resume<'a, T> {
@@ -98,6 +121,11 @@ impl<'a, T: Reply> IntoFuture for Resume<'a, T> {
                 return Err(Fault::OpenQuestion { key }.into());
             }
             client.core.check_endpoint(&paused.server)?;
+            if let Some(session) = &paused.session {
+                let mut budget = options.limits(&client.core.config).budget();
+                let how = (&options, &handle);
+                return session_resume::resume(paused, session, client, how, &mut budget).await;
+            }
             run(paused, client, options, handle).start().await
         })
     }

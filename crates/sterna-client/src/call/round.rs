@@ -11,8 +11,12 @@ use sterna_protocol::legacy::{self, TaskMetadata};
 use sterna_protocol::result::Outcome;
 use sterna_protocol::tasks::{CreateTaskResult, Task};
 
+use super::options::SessionQuestions;
 use super::{CallTarget, Reply};
-use crate::core::{CallHandler, Core, Protocol, RequestOptions, TraceContext};
+use crate::core::{
+    CallHandler, Core, Pausing, Protocol, RequestOptions, SessionCall, SessionPause, SessionRound,
+    TraceContext,
+};
 use crate::error::Error;
 use crate::notifications::Listeners;
 use crate::session::Session;
@@ -21,14 +25,15 @@ use crate::wire::Timeouts;
 
 impl Core {
     /// Sends one round of a call.
-    pub(crate) async fn call<T: Reply>(
+    pub(super) async fn call<T: Reply>(
         &self,
         target: &CallTarget,
         meta: RequestOptions,
         round: (Option<InputResponses>, Option<RequestState>),
         listeners: &Listeners,
         timeouts: Timeouts,
-    ) -> Result<Outcome<T, TaskHandle>, Error> {
+        at_questions: SessionQuestions,
+    ) -> Result<Outcome<T, Unfinished>, Error> {
         let task = match target {
             CallTarget::Tool { name, .. } => {
                 tasks::wanted(self, name, &meta.capabilities, meta.task.as_ref())
@@ -43,7 +48,24 @@ impl Core {
             listeners,
             timeouts,
         };
+        let pausing = match at_questions {
+            SessionQuestions::Handle => None,
+            SessionQuestions::Hold => Some(Pausing::Hold),
+            SessionQuestions::Pause => Some(Pausing::Detach),
+        };
         match (&self.protocol, asked.task.is_some()) {
+            (Protocol::Legacy(session), false) if let Some(pausing) = pausing => {
+                let call = SessionCall {
+                    about: target.name(),
+                    allowed: &asked.meta.capabilities,
+                    pausing,
+                    listeners,
+                    timeouts,
+                };
+                let request = |id| session_request(&asked, id);
+                let started = self.start_in_session(session, call, request).await;
+                session_outcome(started)
+            }
             (Protocol::Legacy(session), false) => match self.legacy_round(session, &asked).await {
                 Ok(result) => Ok(Outcome::Complete(result)),
                 Err(error) => url_elicitations(error).map(Outcome::InputRequired),
@@ -99,17 +121,7 @@ impl Core {
         asked: &Round<'_>,
     ) -> Result<A, Error> {
         let (target, listeners) = (asked.target, asked.listeners);
-        let request = |id: i64| {
-            let mut said = legacy::RequestMeta::default();
-            said.extra.clone_from(&asked.meta.extra);
-            let trace = TraceContext::take(&mut said.extra);
-            said.traceparent = trace.parent;
-            said.tracestate = trace.state;
-            said.baggage = trace.baggage;
-            said.progress_token = listeners.progress.as_ref().map(|_| id.into());
-            let silent = said == legacy::RequestMeta::default();
-            Ok(target.legacy((!silent).then_some(said), asked.task.clone()))
-        };
+        let request = |id| Ok(session_request(asked, id));
         self.send_in_session(session, target.name(), listeners, asked.timeouts, request)
             .await
     }
@@ -118,7 +130,7 @@ impl Core {
         &self,
         answer: &RawObject,
         dialect: TaskDialect,
-    ) -> Result<Outcome<T, TaskHandle>, Error> {
+    ) -> Result<Outcome<T, Unfinished>, Error> {
         let task_started = tasks::task_started(answer)?;
         Ok(self.map_task(task_started, |task| task, dialect))
     }
@@ -129,13 +141,14 @@ impl Core {
         outcome: Outcome<T, X>,
         task: impl FnOnce(X) -> Task,
         dialect: TaskDialect,
-    ) -> Outcome<T, TaskHandle> {
+    ) -> Outcome<T, Unfinished> {
         match outcome {
             Outcome::Complete(result) => Outcome::Complete(result),
             Outcome::InputRequired(required) => Outcome::InputRequired(required),
             Outcome::Extension(created) => {
                 let Task { task_id, .. } = task(created);
-                Outcome::Extension(TaskHandle::new(self.endpoint(), task_id, dialect))
+                let task = TaskHandle::new(self.endpoint(), task_id, dialect);
+                Outcome::Extension(Unfinished::Task(task))
             }
         }
     }
@@ -149,6 +162,42 @@ struct Round<'a> {
     task: Option<TaskMetadata>,
     listeners: &'a Listeners,
     timeouts: Timeouts,
+}
+
+/// A call that goes on after its request.
+#[derive(Debug)]
+pub(super) enum Unfinished {
+    /// It waits in its session for answers to these questions.
+    Asked(InputRequests, SessionPause),
+    /// It goes on as a task.
+    Task(TaskHandle),
+}
+
+/// The request of a session under an id.
+fn session_request(asked: &Round<'_>, id: i64) -> legacy::ClientRequest {
+    let mut said = legacy::RequestMeta::default();
+    said.extra.clone_from(&asked.meta.extra);
+    let trace = TraceContext::take(&mut said.extra);
+    said.traceparent = trace.parent;
+    said.tracestate = trace.state;
+    said.baggage = trace.baggage;
+    said.progress_token = asked.listeners.progress.as_ref().map(|_| id.into());
+    let silent = said == legacy::RequestMeta::default();
+    let meta = (!silent).then_some(said);
+    asked.target.legacy(meta, asked.task.clone())
+}
+
+/// Outcome of a round in a session that may have paused.
+pub(super) fn session_outcome<T>(
+    reached: Result<SessionRound<Untagged<T>>, Error>,
+) -> Result<Outcome<T, Unfinished>, Error> {
+    match reached {
+        Ok(SessionRound::Answered(Untagged(result))) => Ok(Outcome::Complete(result)),
+        Ok(SessionRound::Asked(questions, pause)) => {
+            Ok(Outcome::Extension(Unfinished::Asked(questions, pause)))
+        }
+        Err(error) => url_elicitations(error).map(Outcome::InputRequired),
+    }
 }
 
 /// A legacy server that wants the user to visit a URL first: a question like

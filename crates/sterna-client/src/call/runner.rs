@@ -7,14 +7,15 @@ use sterna_protocol::resource::ReadResourceResult;
 use sterna_protocol::result::Outcome;
 
 use super::budget::Budget;
-use super::options::CallOptions;
+use super::options::{CallOptions, SessionQuestions};
+use super::round::Unfinished;
 use super::state::CallState;
 use super::{CallTarget, CancelHandle, PausedCall, Reply, Step};
 use crate::cache::Key;
 use crate::config::Backoff;
 use crate::core::Core;
 use crate::error::{Error, Fault};
-use crate::tasks::{self, TaskHandle};
+use crate::tasks;
 
 /// A call on its way.
 pub(super) struct CallRunner<T> {
@@ -29,15 +30,9 @@ impl<T: Reply> CallRunner<T> {
     pub(super) async fn start(mut self) -> Result<Step<T>, Error> {
         let handle = self.handle.clone();
         let mut budget = self.options.limits(&self.core.config).budget();
-        let reached = unless_cancelled(&handle, self.send(&mut budget)).await?;
-        let server = self.core.endpoint();
-        Ok(match reached {
-            Outcome::Complete(result) => Step::Complete(result),
-            Outcome::Extension(task) => Step::Task(task),
-            Outcome::InputRequired(required) => {
-                Step::InputRequired(PausedCall::new(server.to_owned(), self.call, required))
-            }
-        })
+        let at_questions = self.options.session_questions;
+        let reached = unless_cancelled(&handle, self.send(&mut budget, at_questions)).await?;
+        Ok(step(&self.core, self.call, reached))
     }
 
     /// Makes the call and has everything answered that comes up.
@@ -53,12 +48,13 @@ impl<T: Reply> CallRunner<T> {
         let mut budget = self.options.limits(&self.core.config).budget();
         let mut backoff = Backoff::new(&self.core.config);
         loop {
-            let required = match self.send(&mut budget).await? {
+            let required = match self.send(&mut budget, SessionQuestions::Handle).await? {
                 Outcome::Complete(result) => {
                     keep(&self.core, &self.call, &result);
                     return Ok(result);
                 }
-                Outcome::Extension(task) => {
+                Outcome::Extension(Unfinished::Asked(..)) => return Err(Fault::Closed.into()),
+                Outcome::Extension(Unfinished::Task(task)) => {
                     let declared = &self.call.capabilities;
                     let ended = tasks::follow(&self.core, &task, declared).await?;
                     let result = T::of_task(ended)?;
@@ -89,11 +85,15 @@ impl<T: Reply> CallRunner<T> {
         }
     }
 
-    async fn send(&mut self, budget: &mut Budget) -> Result<Outcome<T, TaskHandle>, Error> {
-        let timeouts = budget.timeouts();
+    async fn send(
+        &mut self,
+        budget: &mut Budget,
+        at_questions: SessionQuestions,
+    ) -> Result<Outcome<T, Unfinished>, Error> {
+        let (timeouts, listeners) = (budget.timeouts(), &self.options.listeners);
         let sent = self
             .call
-            .send(&self.core, &self.options.listeners, timeouts);
+            .send(&self.core, listeners, timeouts, at_questions);
         let sent = budget.send(&self.core, sent).await?;
         if let Outcome::InputRequired(required) = &sent {
             self.call.check(required)?;
@@ -102,7 +102,26 @@ impl<T: Reply> CallRunner<T> {
     }
 }
 
-async fn unless_cancelled<T>(
+/// The outcome of one round, for the caller.
+pub(super) fn step<T: Reply>(
+    core: &Core,
+    call: CallState<T>,
+    reached: Outcome<T, Unfinished>,
+) -> Step<T> {
+    let server = core.endpoint().to_owned();
+    match reached {
+        Outcome::Complete(result) => Step::Complete(result),
+        Outcome::Extension(Unfinished::Asked(questions, pause)) => {
+            Step::InputRequired(PausedCall::in_session(server, call, questions, pause))
+        }
+        Outcome::Extension(Unfinished::Task(task)) => Step::Task(task),
+        Outcome::InputRequired(required) => {
+            Step::InputRequired(PausedCall::new(server, call, required))
+        }
+    }
+}
+
+pub(super) async fn unless_cancelled<T>(
     handle: &CancelHandle,
     work: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {

@@ -1,5 +1,6 @@
 //! A call on its way: its target, and the result of the last round.
 
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -13,13 +14,14 @@ use sterna_protocol::logging::LoggingLevel;
 use sterna_protocol::result::Outcome;
 use sterna_protocol::tasks::EXTENSION;
 
+use super::options::SessionQuestions;
+use super::round::Unfinished;
 use super::{CallTarget, Reply};
 use crate::answers;
 use crate::core::{Core, Protocol, RequestOptions};
 use crate::error::{Error, Fault, printable};
 use crate::notifications::Listeners;
 use crate::schema::OutputSchema;
-use crate::tasks::TaskHandle;
 use crate::wire::Timeouts;
 
 /// A request and where it stands.
@@ -43,12 +45,13 @@ pub(crate) struct CallState<T> {
 
 impl<T: Reply> CallState<T> {
     /// Sends the request once.
-    pub(crate) async fn send(
+    pub(super) async fn send(
         &mut self,
         core: &Core,
         listeners: &Listeners,
         timeouts: Timeouts,
-    ) -> Result<Outcome<T, TaskHandle>, Error> {
+        at_questions: SessionQuestions,
+    ) -> Result<Outcome<T, Unfinished>, Error> {
         // BASE-B15: better than to throw away what a tool has done.
         self.promised(core)?;
         // MRTR-C6: both are for this request and for no later one.
@@ -69,7 +72,7 @@ impl<T: Reply> CallState<T> {
                 task: self.task.clone(),
             };
             let round = (responses.clone(), state.clone());
-            let sent = core.call(&self.target, meta, round, listeners, timeouts);
+            let sent = core.call(&self.target, meta, round, listeners, timeouts, at_questions);
             match sent.await {
                 // HTTP-C13: the list we went by is not the server's any more.
                 Err(error)
@@ -98,12 +101,12 @@ impl<T: Reply> CallState<T> {
     fn admit(
         &self,
         core: &Core,
-        outcome: Outcome<T, TaskHandle>,
-    ) -> Result<Outcome<T, TaskHandle>, Error> {
+        outcome: Outcome<T, Unfinished>,
+    ) -> Result<Outcome<T, Unfinished>, Error> {
         match &outcome {
             Outcome::Complete(result) => self.approve(core, result).map(|()| outcome),
             // TASK-C2: a task stands for a tool call that allowed it, for nothing else.
-            Outcome::Extension(_)
+            Outcome::Extension(Unfinished::Task(_))
                 if !matches!(*self.target, CallTarget::Tool { .. })
                     || !(self.task.is_some() || self.capabilities.has_extension(EXTENSION)) =>
             {
@@ -163,6 +166,23 @@ impl<T: Reply> CallState<T> {
     /// Refuses questions that were not declared, and more than the limit.
     pub(crate) fn check(&self, required: &InputRequired) -> Result<(), Error> {
         answers::admit(required.requests(), &self.capabilities)
+    }
+
+    /// Leaves out what a server that keeps the call is not sent again.
+    pub(super) fn forget_arguments(&mut self) {
+        let target = match (*self.target).clone() {
+            CallTarget::Prompt { name, .. } => CallTarget::Prompt {
+                name,
+                arguments: BTreeMap::new(),
+            },
+            CallTarget::Tool { name, .. } => CallTarget::Tool {
+                name,
+                arguments: None,
+            },
+            resource @ CallTarget::Resource { .. } => resource,
+        };
+        self.target = Arc::new(target);
+        self.meta = JsonObject::new();
     }
 
     /// Prepares the next round (MRTR-C2, MRTR-C6): the answers and the state of

@@ -1,19 +1,26 @@
 //! Paused calls as they are stored, first version.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use http::HeaderValue;
+use http::header::COOKIE;
 use serde::{Deserialize, Serialize};
 use sterna_protocol::capabilities::ClientCapabilities;
+use sterna_protocol::http::MCP_PROTOCOL_VERSION;
 use sterna_protocol::input::{InputRequests, InputResponses, RequestState};
 use sterna_protocol::json::{JsonObject, RawObject};
+use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::legacy::TaskMetadata;
 use sterna_protocol::logging::LoggingLevel;
 use thiserror::Error;
 
 use super::state::CallState;
 use super::{CallTarget, PausedCall, Reply};
+use crate::core::{DetachedCall, SessionPause};
+use crate::session::HeldReason;
+use crate::transport::MCP_SESSION_ID;
 
 /// A paused call, as text.
 #[derive(Serialize, Deserialize)]
@@ -35,6 +42,28 @@ pub(super) struct Stored {
     answers: InputResponses,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     state: Option<RequestState>,
+    /// Place of the call in a session of a revision before 2026-07-28.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session: Option<StoredSession>,
+}
+
+/// Place of a detached call in its session.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct StoredSession {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cookies: Option<String>,
+    /// The event before the questions.
+    event: String,
+    call: RequestId,
+    /// Ids of the open questions.
+    questions: BTreeMap<String, RequestId>,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    settled: BTreeSet<RequestId>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -57,8 +86,15 @@ enum Request {
     },
 }
 
-impl<T> From<PausedCall<T>> for Stored {
-    fn from(paused: PausedCall<T>) -> Self {
+impl<T> TryFrom<&PausedCall<T>> for Stored {
+    type Error = NotPlainData;
+
+    fn try_from(paused: &PausedCall<T>) -> Result<Self, NotPlainData> {
+        let session = match &paused.session {
+            Some(SessionPause::Detached(call)) => Some(StoredSession::from(&**call)),
+            Some(SessionPause::Held(held)) => return Err(NotPlainData(held.reason)),
+            None => None,
+        };
         let request = match (*paused.call.target).clone() {
             CallTarget::Prompt { name, arguments } => Request::Prompt { name, arguments },
             CallTarget::Resource { uri } => Request::Resource { uri },
@@ -67,19 +103,55 @@ impl<T> From<PausedCall<T>> for Stored {
                 arguments: arguments.map(|arguments| arguments.as_str().to_owned()),
             },
         };
-        Self {
+        Ok(Self {
             sterna_paused_call: VERSION,
-            server: paused.server,
+            server: paused.server.clone(),
             request,
-            meta: paused.call.meta,
-            capabilities: paused.call.capabilities,
-            log_level: paused.call.log_level,
-            task: paused.call.task,
+            meta: paused.call.meta.clone(),
+            capabilities: paused.call.capabilities.clone(),
+            log_level: paused.call.log_level.clone(),
+            task: paused.call.task.clone(),
             rounds: paused.call.rounds,
-            questions: paused.questions,
-            answers: paused.answers,
-            state: paused.state,
+            questions: paused.questions.clone(),
+            answers: paused.answers.clone(),
+            state: paused.state.clone(),
+            session,
+        })
+    }
+}
+
+impl From<&DetachedCall> for StoredSession {
+    fn from(call: &DetachedCall) -> Self {
+        let header = |name| call.header(name).map(str::to_owned);
+        Self {
+            id: header(&MCP_SESSION_ID),
+            version: header(&MCP_PROTOCOL_VERSION),
+            cookies: header(&COOKIE),
+            event: call.event.clone(),
+            call: call.call.clone(),
+            questions: call.ids.clone(),
+            settled: call.settled.clone(),
         }
+    }
+}
+
+impl StoredSession {
+    /// The detached call, if it can be one that asks `questions`.
+    fn detached(self, questions: &InputRequests) -> Option<DetachedCall> {
+        let (id, version) = (self.id.as_deref(), self.version.as_deref());
+        let headers = DetachedCall::session_headers(id, version, self.cookies.as_deref())?;
+        let names = self.questions.keys().map(String::as_str);
+        if !names.eq(questions.iter().map(|(name, _)| name)) {
+            return None;
+        }
+        HeaderValue::from_str(&self.event).ok()?;
+        Some(DetachedCall {
+            headers,
+            event: self.event,
+            call: self.call,
+            ids: self.questions,
+            settled: self.settled,
+        })
     }
 }
 
@@ -104,6 +176,14 @@ impl<T: Reply> TryFrom<Stored> for PausedCall<T> {
         if T::METHOD != target.method() {
             return Err(NotAPausedCall::Kind);
         }
+        let session = match stored.session {
+            Some(session) => {
+                let call = session.detached(&stored.questions);
+                let call = call.ok_or(NotAPausedCall::Session)?;
+                Some(SessionPause::Detached(Arc::new(call)))
+            }
+            None => None,
+        };
         let call = CallState {
             target: Arc::new(target),
             meta: stored.meta,
@@ -121,6 +201,7 @@ impl<T: Reply> TryFrom<Stored> for PausedCall<T> {
             questions: stored.questions,
             answers: stored.answers,
             state: stored.state,
+            session,
         })
     }
 }
@@ -132,8 +213,15 @@ pub(super) enum NotAPausedCall {
     Arguments,
     #[error("the paused call ends with another kind of result")]
     Kind,
+    #[error("the place of the call in its session cannot be read")]
+    Session,
     #[error("a paused call of version {0}, which is not known here")]
     Version(u32),
 }
+
+/// Error for a call that cannot be stored.
+#[derive(Debug, Error)]
+#[error("this paused call holds a connection and cannot be stored: {0}")]
+pub(super) struct NotPlainData(HeldReason);
 
 const VERSION: u32 = 1;

@@ -9,6 +9,7 @@ use sterna_protocol::elicitation::{ElicitRequestFormParams, ElicitRequestUrlPara
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::roots::Root;
 use sterna_protocol::sampling::{CreateMessageRequestParams, CreateMessageResult};
+use sterna_protocol::version::ProtocolVersion;
 
 use super::Client;
 use crate::answers::{Answers, Question, RateLimit};
@@ -54,6 +55,7 @@ pub struct Builder {
     extensions: ClientCapabilities,
     headers: HeaderMap,
     info: Option<Implementation>,
+    session_capabilities: Option<ClientCapabilities>,
     watcher: Option<Watcher>,
 }
 
@@ -68,6 +70,7 @@ impl Builder {
             extensions: ClientCapabilities::default(),
             headers: HeaderMap::new(),
             info: Some(Implementation::new("sterna", env!("CARGO_PKG_VERSION"))),
+            session_capabilities: None,
             watcher: None,
         }
     }
@@ -165,6 +168,14 @@ impl Builder {
         self
     }
 
+    /// Declares these capabilities to a server with sessions, in place of those of
+    /// the handlers: for callers that answer the questions of
+    /// [paused calls](crate::PausedCall) themselves.
+    pub fn session_capabilities(mut self, capabilities: ClientCapabilities) -> Self {
+        self.session_capabilities = Some(capabilities);
+        self
+    }
+
     /// Sets the name and version that the client sends; `None` sends none.
     pub fn info(mut self, info: impl Into<Option<Implementation>>) -> Self {
         self.info = info.into();
@@ -188,6 +199,28 @@ impl Builder {
     /// The server cannot be reached, refuses, or speaks no revision that this
     /// client may.
     pub async fn connect(self) -> Result<Client, Error> {
+        let era = self.era;
+        let mut core = self.prepare()?;
+        core.server = era::find(&mut core, era).await?;
+        let core = Arc::new(core);
+        Ok(Client { core })
+    }
+
+    /// A client in a session that another one opened, known by its headers. The
+    /// server is not asked anything.
+    pub(crate) fn adopt(
+        self,
+        version: ProtocolVersion,
+        headers: HeaderMap,
+    ) -> Result<Client, Error> {
+        let mut core = self.prepare()?;
+        core.server = era::adopt(&mut core, version, headers);
+        let core = Arc::new(core);
+        Ok(Client { core })
+    }
+
+    /// The connection and its settings, before anything is sent.
+    fn prepare(self) -> Result<Core, Error> {
         let max_message = self.config.max_message_bytes;
         let transport: Box<dyn Transport> = match self.target.0 {
             Endpoint::Child(command) => Box::new(Stdio::new(command, max_message)?),
@@ -209,20 +242,18 @@ impl Builder {
             Some(watcher) => Box::new(Tapped::new(transport, watcher)),
             None => transport,
         };
-        let mut core = Core {
+        Ok(Core {
             wire: Arc::new(Wire::new(transport)),
             config: self.config,
             answers: self.answers,
             info: self.info,
             extensions: self.extensions,
+            session_capabilities: self.session_capabilities,
             tools: ToolCache::default(),
             cache: Cache::default(),
             protocol: Protocol::Modern,
             server: DiscoverResult::new(Vec::new(), ServerCapabilities::default()),
-        };
-        core.server = era::find(&mut core, self.era).await?;
-        let core = Arc::new(core);
-        Ok(Client { core })
+        })
     }
 }
 

@@ -47,10 +47,14 @@ impl Client {
 
     /// Ends the connection in good order: a child process gets time to leave,
     /// a session is closed. Calls that are under way fail.
+    ///
+    /// A session in which a call was detached stays open, until the server ends it:
+    /// the call needs it to be resumed.
     pub async fn close(self) {
         let headers = match &self.core.protocol {
-            Protocol::Legacy(session) => session.headers(),
-            Protocol::Modern => HeaderMap::new(),
+            Protocol::Legacy(session) if !session.is_kept() => session.headers(),
+            // A call that was detached goes on in the session.
+            Protocol::Legacy(_) | Protocol::Modern => HeaderMap::new(),
         };
         self.core.wire.transport.close(headers).await;
     }

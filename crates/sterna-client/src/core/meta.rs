@@ -25,7 +25,14 @@ pub(crate) struct RequestOptions {
 impl Core {
     /// Capabilities that are declared unless a call sets others.
     pub(crate) fn capabilities(&self) -> ClientCapabilities {
-        let mut capabilities = self.answers.capabilities();
+        self.with_extensions(self.answers.capabilities())
+    }
+
+    /// `capabilities` and the extensions of the client.
+    pub(crate) fn with_extensions(
+        &self,
+        mut capabilities: ClientCapabilities,
+    ) -> ClientCapabilities {
         let ClientCapabilities {
             extensions,
             experimental,

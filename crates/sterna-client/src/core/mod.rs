@@ -2,6 +2,7 @@
 
 mod call_handler;
 mod meta;
+mod open_calls;
 mod query;
 mod session_requests;
 mod tools;
@@ -18,9 +19,13 @@ use sterna_protocol::implementation::Implementation;
 use sterna_protocol::input::{InputRequest, InputRequests, InputResponse};
 use sterna_protocol::jsonrpc::{Answer, Request};
 use sterna_protocol::version::ProtocolVersion;
+use url::Url;
 
 pub(crate) use self::call_handler::CallHandler;
 pub(crate) use self::meta::{RequestOptions, TraceContext};
+pub(crate) use self::open_calls::{
+    AnsweredQuestions, DetachedCall, Pausing, SessionCall, SessionPause, SessionRound,
+};
 pub(crate) use self::query::Query;
 pub(crate) use self::session_requests::SessionRequest;
 pub(crate) use self::tools::tools_page;
@@ -39,6 +44,8 @@ pub(crate) struct Core {
     pub(crate) answers: Answers,
     pub(crate) info: Option<Implementation>,
     pub(crate) extensions: ClientCapabilities,
+    /// Capabilities of a session, in place of those of the handlers.
+    pub(crate) session_capabilities: Option<ClientCapabilities>,
     pub(crate) tools: ToolCache,
     pub(crate) cache: Cache,
     pub(crate) protocol: Protocol,
@@ -61,7 +68,11 @@ impl Core {
     /// Refuses a paused call or a task of another server.
     pub(crate) fn check_endpoint(&self, expected: &str) -> Result<(), Error> {
         let found = self.endpoint();
-        match expected == found {
+        let is_same_url = || {
+            let url = Url::parse(expected).ok();
+            url.is_some() && url == Url::parse(found).ok()
+        };
+        match expected == found || is_same_url() {
             true => Ok(()),
             false => Err(Fault::OtherServer {
                 expected: expected.to_owned(),
@@ -69,6 +80,12 @@ impl Core {
             }
             .into()),
         }
+    }
+
+    /// Capabilities that the `initialize` of a session declares.
+    pub(crate) fn session_capabilities(&self) -> ClientCapabilities {
+        let set = self.session_capabilities.clone();
+        set.unwrap_or_else(|| self.answers.capabilities())
     }
 
     pub(crate) fn timeouts(&self) -> Timeouts {

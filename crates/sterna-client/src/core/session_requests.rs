@@ -67,11 +67,14 @@ impl Core {
                 server_requests: Some(session.server_requests(about, headers.clone())),
             };
             // 2025-11-25 has what becomes a task cancelled as one.
-            let guard = (!said.becomes_task).then(|| session.cancel_guard(id.into(), &opened));
+            let guard = (!said.becomes_task).then(|| session.cancel_guard(id.into(), &headers));
+            let _running = (!about.is_empty()).then(|| session.running.enter());
             let request = Request::new(id.into(), said.method, said.params);
             let asked = self.wire.ask(request, headers, &hearing, timeouts).await;
-            if let (Some(guard), false) = (guard, is_unanswered(&asked)) {
-                guard.disarm();
+            match (guard, &asked) {
+                (Some(guard), Ok(_)) => guard.disarm(),
+                (Some(guard), Err(error)) => guard.settle(error),
+                (None, _) => {}
             }
             match asked {
                 Ok(Untagged(result)) => return Ok(result),
@@ -93,16 +96,7 @@ pub(crate) struct SessionRequest<P> {
     pub(crate) becomes_task: bool,
 }
 
-/// CANCEL-C4, CANCEL-C7: returns true if the server may still be working.
-fn is_unanswered<T>(asked: &Result<T, Error>) -> bool {
-    let fault = asked.as_ref().err().map(Error::fault);
-    matches!(
-        fault,
-        Some(Fault::Closed | Fault::Died { .. } | Fault::Timeout(_) | Fault::TooLarge { .. })
-    )
-}
-
-fn is_not_found(error: &Error) -> bool {
+pub(super) fn is_not_found(error: &Error) -> bool {
     matches!(
         error.fault(),
         Fault::Status { status: 404, .. }

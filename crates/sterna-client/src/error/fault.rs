@@ -27,6 +27,8 @@ pub(crate) enum Fault {
     Child(#[source] std::io::Error),
     #[error("the connection to the server is closed")]
     Closed,
+    #[error("the connection of this paused call was used by an earlier `resume`")]
+    ConnectionTaken,
     #[error("the server's process ended: {how}")]
     Died {
         /// Its exit code or signal, as the operating system says it.
@@ -58,6 +60,11 @@ pub(crate) enum Fault {
     EndlessList { pages: usize },
     #[error("the server asks `{key}` by {method}, and this client has no handler for it")]
     NoHandler { key: String, method: &'static str },
+    #[error("the paused call is lost: {reason}; {outcome}")]
+    Lost {
+        reason: LostReason,
+        outcome: LostOutcome,
+    },
     #[error("only servers of 2025-11-25 list their tasks")]
     NoTaskList,
     #[error(
@@ -94,6 +101,8 @@ pub(crate) enum Fault {
     Tls(#[source] BoxError),
     #[error("more than {limit} bytes of {what}")]
     TooLarge { what: &'static str, limit: usize },
+    #[error("more than {limit} {what}")]
+    TooMany { what: &'static str, limit: usize },
     #[error("the tool's parameter `{header}` cannot be sent in a header")]
     Unmirrorable { header: String },
     #[error("the answer to `{key}` does not fit the question")]
@@ -116,6 +125,36 @@ pub(crate) enum Fault {
 #[derive(Debug, Error)]
 #[error("its last output was: {0}")]
 pub(crate) struct LastOutput(pub(crate) String);
+
+/// Reason why a paused call of an older server cannot be resumed.
+#[derive(Debug, Error)]
+pub(crate) enum LostReason {
+    #[error("the server does not replay its question")]
+    Event,
+    #[error("the server now asks something else as `{0}`")]
+    Question(String),
+    #[error("the server does not have its session any more (HTTP status {0})")]
+    Session(u16),
+}
+
+/// Effect that the answers to a lost call may have had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LostOutcome {
+    /// No answer was sent: the server has done nothing since its question.
+    None,
+    /// An answer was sent: whether the server has finished the call is unknown.
+    Unknown,
+}
+
+impl fmt::Display for LostOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "no answer was sent",
+            Self::Unknown => "an answer was sent, and whether the call has finished is unknown",
+        })
+    }
+}
 
 /// Reason why an answer does not fit its question.
 #[derive(Debug, Error)]
@@ -156,7 +195,7 @@ impl Fault {
             Self::Broken(_) | Self::Decode(_) | Self::EndlessList { .. } => {
                 (ErrorKind::Peer, "MR0503")
             }
-            Self::TooLarge { .. } => (ErrorKind::Peer, "MR0504"),
+            Self::TooLarge { .. } | Self::TooMany { .. } => (ErrorKind::Peer, "MR0504"),
             Self::NoTaskList | Self::NoVersion { .. } | Self::NotModern | Self::Unsupported(_) => {
                 (ErrorKind::Refused, "MR0505")
             }
@@ -170,7 +209,9 @@ impl Fault {
             } => (ErrorKind::Auth, "MR0511"),
             Self::Refused { .. } | Self::TaskCancelled => (ErrorKind::Refused, "MR0510"),
             Self::Auth(_) => (ErrorKind::Auth, "MR0511"),
+            Self::Lost { .. } => (ErrorKind::Lost, "MR0518"),
             Self::Arguments(_)
+            | Self::ConnectionTaken
             | Self::OpenQuestion { .. }
             | Self::OtherServer { .. }
             | Self::UnknownQuestion { .. }

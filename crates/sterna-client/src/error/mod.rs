@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
 
-pub(crate) use fault::{Fault, InvalidAnswer, LastOutput, is_transient};
+pub use fault::LostOutcome;
+pub(crate) use fault::{Fault, InvalidAnswer, LastOutput, LostReason, is_transient};
 pub use sterna_oauth::BoxError;
 pub(crate) use sterna_oauth::internal::printable;
 
@@ -69,6 +70,15 @@ impl Error {
     pub fn retry_after(&self) -> Option<Duration> {
         match &*self.fault {
             Fault::Status { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
+    /// Effect that answers may have had, if a paused call of an older server is
+    /// lost.
+    pub fn lost(&self) -> Option<LostOutcome> {
+        match &*self.fault {
+            Fault::Lost { outcome, .. } => Some(*outcome),
             _ => None,
         }
     }
@@ -135,6 +145,9 @@ pub enum ErrorKind {
     Auth,
     /// Something broke on this machine.
     Internal,
+    /// The server no longer has a paused call: start the call over, with an eye on
+    /// [`Error::lost`].
+    Lost,
     /// The application has called this crate wrongly.
     Misuse,
     /// The server broke the protocol; calling again is useless.

@@ -85,6 +85,9 @@ async fn follow(wire: &Wire, server_requests: &ServerRequests, mut exchange: Exc
             }
             _ => continue,
         };
+        if server_requests.relay(&request.id, &request.method, request.params) {
+            continue;
+        }
         // A server that asks more than this at once is not asking people.
         if replies.len() >= MOST_AT_ONCE {
             continue;

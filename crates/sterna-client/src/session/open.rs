@@ -1,7 +1,9 @@
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use http::header::COOKIE;
 use http::{HeaderMap, HeaderValue};
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::http::MCP_PROTOCOL_VERSION;
@@ -16,8 +18,10 @@ use tokio::task::JoinSet;
 
 use super::background::BackgroundSends;
 use super::broadcast::Broadcast;
+use super::cookies;
 use super::listener;
 use super::open_questions::OpenQuestions;
+use super::running_calls::{RelayedMessages, RunningCalls};
 use super::server_requests::ServerRequests;
 use crate::answers::Answers;
 use crate::error::{Error, Fault, printable};
@@ -30,6 +34,8 @@ use crate::wire::{IgnoreAll, Timeouts, Wire};
 pub(crate) struct Session {
     pub(super) wire: Arc<Wire>,
     answers: Answers,
+    /// Capabilities that `initialize` declares.
+    declared: ClientCapabilities,
     info: Implementation,
     pub(super) timeouts: Timeouts,
     /// The questions of the server that are being answered.
@@ -46,7 +52,11 @@ pub(crate) struct Session {
     pub(super) level: Mutex<Option<LoggingLevel>>,
     /// Number of subscribers of each resource.
     pub(super) watched: Mutex<BTreeMap<String, usize>>,
-    pub(super) background: BackgroundSends,
+    pub(super) background: Arc<BackgroundSends>,
+    /// Calls under way, so that a question outside of all streams finds its call.
+    pub(crate) running: Arc<RunningCalls>,
+    /// A detached call needs the session after this client.
+    kept: AtomicBool,
 }
 
 /// Headers of requests in a session.
@@ -68,12 +78,47 @@ impl Session {
     pub(crate) async fn open(
         wire: Arc<Wire>,
         answers: Answers,
+        declared: ClientCapabilities,
         info: Implementation,
         timeouts: Timeouts,
     ) -> Result<(Self, InitializeResult), Error> {
-        let session = Self {
+        let session = Self::new(wire, answers, declared, info, timeouts);
+        let result = session.initialize().await?;
+        Ok((session, result))
+    }
+
+    /// A session that another client opened, with its headers. The server is not
+    /// asked anything.
+    pub(crate) fn adopt(
+        wire: Arc<Wire>,
+        answers: Answers,
+        declared: ClientCapabilities,
+        info: Implementation,
+        timeouts: Timeouts,
+        headers: HeaderMap,
+    ) -> Self {
+        let session = Self::new(wire, answers, declared, info, timeouts);
+        lock(&session.current).headers = headers;
+        session.keep();
+        session
+    }
+
+    fn new(
+        wire: Arc<Wire>,
+        answers: Answers,
+        declared: ClientCapabilities,
+        info: Implementation,
+        timeouts: Timeouts,
+    ) -> Self {
+        if wire.transport.has_headers() {
+            // Clients may share a session, and some servers share the stored events
+            // of all sessions, known by the id of the request alone.
+            wire.scatter_ids();
+        }
+        Self {
             wire,
             answers,
+            declared,
             info,
             timeouts,
             open_questions: Arc::default(),
@@ -87,10 +132,31 @@ impl Session {
             able: Mutex::default(),
             level: Mutex::default(),
             watched: Mutex::default(),
-            background: BackgroundSends::default(),
-        };
-        let result = session.initialize().await?;
-        Ok((session, result))
+            background: Arc::default(),
+            running: Arc::default(),
+            kept: AtomicBool::new(false),
+        }
+    }
+
+    /// Capabilities that the server was told of.
+    pub(crate) fn declared(&self) -> &ClientCapabilities {
+        &self.declared
+    }
+
+    /// Counts a call that pauses, and hands it the questions that come outside of
+    /// its stream.
+    pub(crate) fn relayed_messages(&self) -> RelayedMessages {
+        self.running.enter_pausing()
+    }
+
+    /// Leaves the session open at the server when the client is closed.
+    pub(crate) fn keep(&self) {
+        self.kept.store(true, Ordering::SeqCst);
+    }
+
+    /// Returns true if the session is not to be ended.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.kept.load(Ordering::SeqCst)
     }
 
     /// The session as it is, opened anew if the connection has had another
@@ -121,7 +187,9 @@ impl Session {
             server: self.wire.transport.endpoint().into(),
             about: about.into(),
             headers,
+            has_streams: self.wire.transport.has_headers(),
             open_questions: self.open_questions.clone(),
+            running: self.running.clone(),
             broadcast: self.broadcast.clone(),
         }
     }
@@ -134,7 +202,7 @@ impl Session {
         let epoch = self.wire.transport.epoch()?;
         let params = InitializeRequestParams::new(
             ProtocolVersion::V2025_11_25,
-            declared(&self.answers.capabilities()),
+            declared(&self.declared),
             self.info.clone(),
         );
         let id = self.wire.next_id().into();
@@ -157,11 +225,15 @@ impl Session {
             id.set_sensitive(true);
             headers.insert(MCP_SESSION_ID, id);
         }
+        if let Some(cookies) = cookies::set_by(&answer) {
+            headers.insert(COOKIE, cookies);
+        }
         let ready = Notification::new(legacy::Initialized::METHOD, None::<()>);
         self.wire.tell(ready, headers.clone()).await?;
         lock(&self.able).clone_from(&result.capabilities);
         lock(&self.level).take();
-        let no_handlers = self.answers.capabilities() == ClientCapabilities::default();
+        let no_handlers = self.answers.capabilities() == ClientCapabilities::default()
+            && self.declared == ClientCapabilities::default();
         // Without handlers and subscribers, HTTP needs no stream.
         if no_handlers && self.wire.transport.has_headers() && !self.broadcast.has_subscribers() {
             *lock(&self.listener) = JoinSet::new();

@@ -15,8 +15,10 @@ use sterna_protocol::legacy::{
 use sterna_protocol::methods::NotificationMethod as _;
 use sterna_protocol::result::EmptyResult;
 
+use super::asked::question_name;
 use super::broadcast::Broadcast;
 use super::open_questions::OpenQuestions;
+use super::running_calls::RunningCalls;
 use crate::answers::{Answers, Question};
 use crate::error::{Error, Fault, printable};
 use crate::transport::Outgoing;
@@ -30,8 +32,12 @@ pub(crate) struct ServerRequests {
     pub(crate) about: Arc<str>,
     /// Headers of the session.
     pub(crate) headers: HeaderMap,
+    /// Every request has a stream of its own, as over HTTP.
+    pub(crate) has_streams: bool,
     /// The questions of the session that are being answered.
     pub(crate) open_questions: Arc<OpenQuestions>,
+    /// The calls that a question outside of any stream can belong to.
+    pub(crate) running: Arc<RunningCalls>,
     /// Receives notifications that belong to no request.
     pub(crate) broadcast: Arc<Broadcast>,
 }
@@ -51,13 +57,14 @@ impl ServerRequests {
         let server_requests = self.clone();
         Box::pin(asked.unless_taken_back(async move {
             match request {
-                Ok(None) => server_requests.done(id, &EmptyResult::default()),
+                Ok(None) => pong(id, &server_requests.headers),
                 Ok(Some(request)) => {
                     let (server, about) = (
                         server_requests.server.clone(),
                         server_requests.about.clone(),
                     );
-                    let question = Question::new(server, about, id.to_string(), request);
+                    let key = question_name(&request).to_owned();
+                    let question = Question::new(server, about, key, request);
                     match server_requests.answers.answer(question).await {
                         Ok(response) => match about_task(&response, task) {
                             Ok(response) => server_requests.done(id, &response),
@@ -69,6 +76,22 @@ impl ServerRequests {
                 Err(error) => server_requests.refuse(id, *error),
             }
         }))
+    }
+
+    /// Hands a question from outside of every call to the call that it can only
+    /// belong to. Returns false if there is none: the handlers answer it.
+    ///
+    /// Over HTTP servers ask for roots by themselves when a session begins, so
+    /// that those belong to no call.
+    pub(super) fn relay(&self, id: &RequestId, method: &str, params: Option<&RawValue>) -> bool {
+        let Ok(Some(request)) = read(method, params) else {
+            return false;
+        };
+        if self.has_streams && matches!(request, InputRequest::ListRoots(_)) {
+            return false;
+        }
+        let bytes = params.map_or(0, |params| params.get().len());
+        self.running.relay(id.clone(), request, bytes)
     }
 
     /// Handles a notification of either stream.
@@ -90,6 +113,7 @@ impl ServerRequests {
         let reason = reason.as_deref().map(printable);
         tracing::debug!(reason, "the server takes a question back");
         self.open_questions.take_back(&id);
+        self.running.withdraw(&id);
     }
 
     /// Returns true while a question is open.
@@ -98,33 +122,56 @@ impl ServerRequests {
     }
 
     fn done(&self, id: RequestId, result: &impl Serialize) -> Outgoing {
-        let mut body = Vec::new();
-        let written = ResultResponse::new(id.clone(), result).encode(&mut body);
-        match written {
-            Ok(()) => self.outgoing(body),
-            Err(_) => self.refuse(id, internal()),
-        }
+        done(id, result, &self.headers)
     }
 
     fn refuse(&self, id: RequestId, error: ErrorObject) -> Outgoing {
-        let mut body = Vec::new();
-        ErrorResponse::new(id, error)
-            .encode(&mut body)
-            .expect("an error without data has a JSON form");
-        self.outgoing(body)
-    }
-
-    fn outgoing(&self, body: Vec<u8>) -> Outgoing {
-        let headers = self.headers.clone();
-        let id = None;
-        Outgoing { id, headers, body }
+        refusal_of(id, error, &self.headers)
     }
 }
 
+/// The answer to a ping.
+pub(super) fn pong(id: RequestId, headers: &HeaderMap) -> Outgoing {
+    done(id, &EmptyResult::default(), headers)
+}
+
+/// The answer to a question.
+pub(super) fn done(id: RequestId, result: &impl Serialize, headers: &HeaderMap) -> Outgoing {
+    let mut body = Vec::new();
+    let written = ResultResponse::new(id.clone(), result).encode(&mut body);
+    match written {
+        Ok(()) => outgoing(body, headers),
+        Err(_) => refusal_of(id, internal(), headers),
+    }
+}
+
+/// The refusal of a request of the server.
+pub(super) fn refusal_of(id: RequestId, error: ErrorObject, headers: &HeaderMap) -> Outgoing {
+    let mut body = Vec::new();
+    ErrorResponse::new(id, error)
+        .encode(&mut body)
+        .expect("an error without data has a JSON form");
+    outgoing(body, headers)
+}
+
+fn outgoing(body: Vec<u8>, headers: &HeaderMap) -> Outgoing {
+    let headers = headers.clone();
+    let id = None;
+    Outgoing { id, headers, body }
+}
+
+/// The refusal of a question that the client cannot answer.
+pub(super) fn unknown_method() -> ErrorObject {
+    ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, "Method not found")
+}
+
 /// Decodes a question; `None` for a ping.
-fn read(method: &str, params: Option<&RawValue>) -> Result<Option<InputRequest>, Box<ErrorObject>> {
+pub(super) fn read(
+    method: &str,
+    params: Option<&RawValue>,
+) -> Result<Option<InputRequest>, Box<ErrorObject>> {
     let refuse = |code, text| Box::new(ErrorObject::new(code, text));
-    let unknown = || refuse(ErrorCode::METHOD_NOT_FOUND, "Method not found");
+    let unknown = || Box::new(unknown_method());
     let tag = ServerRequest::find(method).ok_or_else(unknown)?;
     let text = params.map_or("{}", RawValue::get);
     let body = &mut serde_json::Deserializer::from_str(text);
@@ -163,14 +210,12 @@ fn about_task(response: &InputResponse, task: Option<RawJson>) -> serde_json::Re
 /// The only place where a failure here becomes text a server can read.
 fn refusal(error: &Error) -> ErrorObject {
     match error.fault() {
-        Fault::NoHandler { .. } => {
-            ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, "Method not found")
-        }
+        Fault::NoHandler { .. } => unknown_method(),
         _ => internal(),
     }
 }
 
-fn internal() -> ErrorObject {
+pub(super) fn internal() -> ErrorObject {
     ErrorObject::new(ErrorCode::INTERNAL_ERROR, "The client could not answer")
 }
 

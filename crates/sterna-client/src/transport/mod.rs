@@ -24,7 +24,7 @@ pub use self::tap::{Direction, WireMessage};
 pub(crate) use self::tap::{Tapped, Watcher};
 pub(crate) use self::target::Endpoint;
 pub use self::target::{Duplex, Target};
-use crate::error::Error;
+use crate::error::{Error, Fault};
 
 /// Carries messages to one server.
 pub(crate) trait Transport: Debug + Send + Sync {
@@ -46,6 +46,17 @@ pub(crate) trait Transport: Debug + Send + Sync {
         &self,
         headers: HeaderMap,
     ) -> BoxFuture<'_, Result<Option<Exchange>, Error>>;
+
+    /// Takes up the stream of a request again, whoever made it: from after the
+    /// event `event_id`, over and over, since a server may send what comes later
+    /// only to the next one who asks.
+    ///
+    /// # Errors
+    ///
+    /// The transport has no streams that can be resumed.
+    fn resume_stream(&self, _: HeaderMap, _event_id: &str) -> Result<Exchange, Error> {
+        Err(Fault::Unsupported("a connection other than HTTP".to_owned()).into())
+    }
 
     /// Ends the connection in good order.
     fn close(&self, headers: HeaderMap) -> BoxFuture<'_, ()>;
@@ -105,9 +116,20 @@ impl Exchange {
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<u8>>, Error> {
         self.source.next().await
     }
+
+    /// Id of the event to resume after, so that the last message is sent again;
+    /// `None` if the server cannot do that.
+    pub(crate) fn resume_point(&self) -> Option<&str> {
+        self.source.resume_point()
+    }
 }
 
 /// Source of the messages of an [`Exchange`].
 pub(crate) trait Source: Send {
     fn next(&mut self) -> BoxFuture<'_, Result<Option<Vec<u8>>, Error>>;
+
+    /// As [`Exchange::resume_point`].
+    fn resume_point(&self) -> Option<&str> {
+        None
+    }
 }

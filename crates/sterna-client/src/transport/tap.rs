@@ -120,6 +120,11 @@ impl Transport for Tapped {
         })
     }
 
+    fn resume_stream(&self, headers: HeaderMap, event_id: &str) -> Result<Exchange, Error> {
+        let exchange = self.inner.resume_stream(headers, event_id)?;
+        Ok(self.watched(exchange))
+    }
+
     fn close(&self, headers: HeaderMap) -> BoxFuture<'_, ()> {
         self.inner.close(headers)
     }
@@ -165,5 +170,9 @@ impl Source for Watched {
             }
             Ok(message)
         })
+    }
+
+    fn resume_point(&self) -> Option<&str> {
+        self.source.resume_point()
     }
 }

@@ -2,6 +2,7 @@
 
 mod timer;
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
@@ -15,8 +16,7 @@ use sterna_protocol::jsonrpc::{
     Answer, ErrorCode, ErrorObject, ErrorResponse, Message, Notification, Request, RequestId,
 };
 
-use self::timer::RequestTimer;
-pub(crate) use self::timer::Timeouts;
+pub(crate) use self::timer::{RequestTimer, Timeouts};
 use crate::error::{Error, Fault};
 use crate::transport::{Exchange, Outgoing, Transport};
 
@@ -38,6 +38,14 @@ impl Wire {
     /// An id that no other request has (BASE-C1, MRTR-C3).
     pub(crate) fn next_id(&self) -> i64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Goes on with ids that no other client of the server has.
+    pub(crate) fn scatter_ids(&self) {
+        // Every server can read integers of up to 53 bits, whatever its language.
+        let chance = RandomState::new().hash_one(()) >> 12;
+        let first = i64::try_from(chance).unwrap_or_default();
+        self.next_id.store(first.max(1), Ordering::Relaxed);
     }
 
     /// Sends a request and waits for its answer.
@@ -225,13 +233,13 @@ impl MessageHandler for IgnoreAll {
 
 /// Returns true for an error that answers the request `id`. One behind an HTTP
 /// status does, whatever id the server puts in: some write one of their own.
-fn is_refusal_of(id: &RequestId, response: &ErrorResponse, exchange: &Exchange) -> bool {
+pub(crate) fn is_refusal_of(id: &RequestId, response: &ErrorResponse, exchange: &Exchange) -> bool {
     let refused = exchange.status.is_some_and(|status| !status.is_success());
     refused || response.id.as_ref().is_none_or(|of| of == id)
 }
 
 /// Converts a JSON-RPC error for the caller.
-fn refusal(response: ErrorResponse, exchange: &Exchange) -> Error {
+pub(crate) fn refusal(response: ErrorResponse, exchange: &Exchange) -> Error {
     let error = response.error;
     if is_state_refusal(&error) {
         return Fault::State(error).into();

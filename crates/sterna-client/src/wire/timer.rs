@@ -14,7 +14,7 @@ pub(crate) struct Timeouts {
 }
 
 /// The time that a request has left.
-pub(super) struct RequestTimer {
+pub(crate) struct RequestTimer {
     timeouts: Timeouts,
     silent_until: Instant,
     end: Instant,
@@ -22,7 +22,7 @@ pub(super) struct RequestTimer {
 }
 
 impl RequestTimer {
-    pub(super) fn start(timeouts: Timeouts) -> Self {
+    pub(crate) fn start(timeouts: Timeouts) -> Self {
         let now = Instant::now();
         Self {
             timeouts,
@@ -32,7 +32,7 @@ impl RequestTimer {
         }
     }
 
-    pub(super) async fn until<T>(
+    pub(crate) async fn until<T>(
         &self,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
@@ -43,15 +43,15 @@ impl RequestTimer {
         }
     }
 
-    pub(super) fn ring(&self) -> impl Future<Output = ()> + use<> {
+    pub(crate) fn ring(&self) -> impl Future<Output = ()> + use<> {
         tokio::time::sleep_until(self.silent_until.min(self.end))
     }
 
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         Instant::now() >= self.silent_until.min(self.end)
     }
 
-    pub(super) fn expired(&self) -> Error {
+    pub(crate) fn expired(&self) -> Error {
         // CANCEL-C4: the exchange is dropped with the caller's frame, which cancels it.
         let limit = if self.end < self.silent_until {
             self.timeouts.total
@@ -62,21 +62,21 @@ impl RequestTimer {
     }
 
     /// CANCEL-C6: progress buys time, up to the end.
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.silent_until = after(Instant::now(), self.timeouts.idle);
     }
 
     /// Gives the server another chance after people were asked.
-    pub(super) fn extend(&mut self) {
+    pub(crate) fn extend(&mut self) {
         self.end = after(self.end, self.timeouts.idle);
         self.reset();
     }
 
-    pub(super) fn pause(&mut self) {
+    pub(crate) fn pause(&mut self) {
         self.paused.get_or_insert_with(Instant::now);
     }
 
-    pub(super) fn resume(&mut self) {
+    pub(crate) fn resume(&mut self) {
         if let Some(since) = self.paused.take() {
             self.end = after(self.end, since.elapsed());
             self.reset();

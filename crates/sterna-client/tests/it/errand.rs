@@ -28,6 +28,18 @@ pub(crate) async fn send(test: &str, errand: &str, environment: &[(&str, &str)])
     );
 }
 
+/// Runs `test` in another process, which aborts; what it printed until then.
+pub(crate) async fn aborted(test: &str, errand: &str) -> String {
+    let mut child = tokio::process::Command::new(std::env::current_exe().unwrap());
+    for name in PROXIES {
+        child.env_remove(name).env_remove(name.to_lowercase());
+    }
+    let child = child.args(["--exact", test, "--nocapture"]);
+    let ended = child.env(ERRAND, errand).output().await.unwrap();
+    assert_eq!(ended.status.code(), None, "a signal ended it: {ended:?}");
+    String::from_utf8_lossy(&ended.stdout).into_owned()
+}
+
 const ERRAND: &str = "STERNA_TEST_ERRAND";
 
 /// Proxy settings of the machine must not reach the tests.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Map;
-use sterna_client::{BoxError, Builder, Client, Era, Step};
+use sterna_client::{BoxError, Builder, CallOptions, Client, Era, Step};
 use sterna_protocol::elicitation::{ElicitRequestParams, ElicitResult};
 use sterna_protocol::input::InputRequest;
 use sterna_protocol::sampling::CreateMessageResult;
@@ -95,7 +95,9 @@ fn harmless(tool: &Tool) -> Option<Trial> {
 }
 
 async fn attempt(client: &Client, trial: &Trial, overheard: &Overheard) -> (bool, String) {
+    let options = CallOptions::new().handle_session_questions();
     let call = client.call(&trial.tool).args(&trial.arguments);
+    let call = call.options(options);
     let step = Box::pin(call.start()).await;
     let heard = overheard.take();
     if client.era() == Era::Legacy && !heard.is_empty() {

@@ -34,6 +34,8 @@ pub struct EventReader {
     data: Option<Vec<u8>>,
     id: Option<String>,
     last_event_id: String,
+    /// Id before the latest event.
+    previous_event_id: String,
     retry: Option<u64>,
     failed: bool,
 }
@@ -51,8 +53,17 @@ impl EventReader {
             data: None,
             id: None,
             last_event_id: String::new(),
+            previous_event_id: String::new(),
             retry: None,
             failed: false,
+        }
+    }
+
+    /// Creates a reader of a stream that is resumed after the event `id`.
+    pub fn after(max_event: usize, id: impl Into<String>) -> Self {
+        Self {
+            last_event_id: id.into(),
+            ..Self::new(max_event)
         }
     }
 
@@ -93,6 +104,17 @@ impl EventReader {
     /// The id of the last complete event, to resume after.
     pub fn last_event_id(&self) -> Option<&str> {
         Some(&*self.last_event_id).filter(|id| !id.is_empty())
+    }
+
+    /// The id that was the last one before the latest event, to resume so that
+    /// this event is sent again.
+    pub fn previous_event_id(&self) -> Option<&str> {
+        Some(&*self.previous_event_id).filter(|id| !id.is_empty())
+    }
+
+    /// Returns true if a part of the next event has been read.
+    pub fn is_inside_event(&self) -> bool {
+        !self.line.is_empty() || self.data.is_some()
     }
 
     /// The milliseconds to wait before reconnecting, if the server set them.
@@ -177,12 +199,16 @@ impl EventReader {
     /// Ends an event at a blank line. Without data there is no event, but its
     /// id counts.
     fn dispatch(&mut self) -> Option<Event> {
-        if let Some(id) = self.id.take() {
+        let id = self.id.take();
+        let event = mem::replace(&mut self.event, MESSAGE);
+        let data = self.data.take();
+        if data.is_some() {
+            self.previous_event_id.clone_from(&self.last_event_id);
+        }
+        if let Some(id) = id {
             self.last_event_id = id;
         }
-        let event = mem::replace(&mut self.event, MESSAGE);
-        let data = self.data.take()?;
-        Some(Event { event, data })
+        Some(Event { event, data: data? })
     }
 }
 

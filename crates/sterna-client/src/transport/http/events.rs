@@ -104,7 +104,8 @@ impl Events {
         match (rest, broken) {
             (Some(response), _) => {
                 self.response = response;
-                self.reader = sse::EventReader::new(self.max_message);
+                let id = self.reader.last_event_id().unwrap_or_default();
+                self.reader = sse::EventReader::after(self.max_message, id);
                 Ok(Some(Bytes::new()))
             }
             (None, Some(broken)) => Err(broken.into()),
@@ -140,12 +141,28 @@ impl Source for Events {
             }
         })
     }
+
+    fn resume_point(&self) -> Option<&str> {
+        self.resume.as_ref()?;
+        resume_point(&self.reader)
+    }
 }
 
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+/// Id to resume after so that the event that was read last is sent again. A
+/// server that gave this event no id of its own has not stored it.
+pub(super) fn resume_point(reader: &sse::EventReader) -> Option<&str> {
+    let (before, own) = (reader.previous_event_id()?, reader.last_event_id()?);
+    let usable = before.len() <= LONGEST_EVENT_ID && HeaderValue::from_str(before).is_ok();
+    (usable && before != own).then_some(before)
+}
+
+pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The wait where the server names none.
-const PAUSE: Duration = Duration::from_secs(1);
+pub(super) const PAUSE: Duration = Duration::from_secs(1);
 
 /// No server makes us ask without a pause.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
+pub(super) const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
+
+/// A paused call keeps an event id; real ones take some tens of bytes.
+const LONGEST_EVENT_ID: usize = 1024;

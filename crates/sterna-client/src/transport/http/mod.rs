@@ -2,12 +2,13 @@
 
 mod events;
 mod reply;
+mod resumed;
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use http::header::{ACCEPT, CONTENT_TYPE};
+use http::header::{ACCEPT, CONTENT_TYPE, COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use reqwest::{Client, Response, redirect};
 use sterna_oauth::internal::{client_config, is_loopback};
@@ -16,6 +17,7 @@ use sterna_protocol::http::MCP_METHOD;
 use url::Url;
 
 use self::events::StreamResumption;
+use self::resumed::ResumedStream;
 use super::{Exchange, Outgoing, Transport};
 use crate::error::{Error, Fault, printable};
 
@@ -115,13 +117,27 @@ impl Http {
             .client
             .request(method.clone(), self.url.clone())
             .headers(self.headers.clone())
-            .headers(headers.clone())
+            .headers(self.with_own_cookies(headers))
             .body(body.clone());
         if let Some(attempt) = attempt {
             request = request.headers(attempt.authorize(method, &self.uri).await?);
         }
         let response = request.send().await;
         response.map_err(|error| Fault::Unreachable(error.without_url().into()).into())
+    }
+
+    /// Header fields of a session whose cookies do not displace those of the
+    /// application.
+    fn with_own_cookies(&self, headers: &HeaderMap) -> HeaderMap {
+        let mut headers = headers.clone();
+        if let (Some(own), Some(session)) = (self.headers.get(COOKIE), headers.get(COOKIE)) {
+            let both = [own.as_bytes(), session.as_bytes()].join(&b"; "[..]);
+            if let Ok(mut both) = HeaderValue::from_bytes(&both) {
+                both.set_sensitive(true);
+                headers.insert(COOKIE, both);
+            }
+        }
+        headers
     }
 
     async fn post(&self, message: Outgoing) -> Result<Response, Error> {
@@ -178,6 +194,11 @@ impl Transport for Http {
                     .map(Some),
             }
         })
+    }
+
+    fn resume_stream(&self, headers: HeaderMap, event_id: &str) -> Result<Exchange, Error> {
+        let stream = ResumedStream::new(self.clone(), headers, event_id)?;
+        Ok(Exchange::new(stream))
     }
 
     fn close(&self, headers: HeaderMap) -> BoxFuture<'_, ()> {

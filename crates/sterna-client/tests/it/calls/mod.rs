@@ -3,9 +3,12 @@
 mod auth;
 mod beliefs;
 mod cache;
+mod detached;
 mod dialects;
 mod duties;
 mod eras;
+mod event_store;
+mod held;
 mod hostile;
 mod lines;
 mod listen;
