@@ -11,6 +11,7 @@ mod hosts;
 mod inspector;
 mod pair;
 mod peer;
+mod resumed;
 mod table;
 mod tap;
 
@@ -124,6 +125,10 @@ pub(crate) fn run(only: Option<&str>) -> Result<()> {
     if only.is_none_or(|only| only == "typescript") {
         everything::run()?;
         hosts::run()?;
+        resumed::with_everything()?;
+    }
+    if only.is_none_or(|only| only == "python") {
+        resumed::with_fastmcp()?;
     }
     if failed > 0 {
         bail!("{failed} case(s) of interop failed");

@@ -79,14 +79,32 @@ fn typescript() -> Result<Option<(Program, Program)>> {
 }
 
 fn python() -> Result<Option<(Program, Program)>> {
+    let Some(python) = python_with("python")? else {
+        return Ok(None);
+    };
+    let source = workspace_root().join("interop/python");
+    let script = |name: &str| {
+        // `-B`: nothing is written into the source tree.
+        Program::new([python.clone(), PathBuf::from("-B"), source.join(name)])
+    };
+    Ok(Some((script("server.py"), script("client.py"))))
+}
+
+/// The Python of an environment with what `interop/NAME/requirements.txt` pins.
+///
+/// `None` means that this machine cannot have it; the reader has been told.
+pub(super) fn python_with(name: &str) -> Result<Option<PathBuf>> {
     if !works("python3", &["-c", "import venv, ensurepip"]) {
         ensure!(!under_ci(), "python3 with venv is missing");
         println!("skipped: the Python SDK, install python3 and its venv module");
         return Ok(None);
     }
-    let source = workspace_root().join("interop/python");
-    let folder = target_dir().join("interop/python");
-    let pins = std::fs::read_to_string(source.join("requirements.txt"))?;
+    let requirements = workspace_root()
+        .join("interop")
+        .join(name)
+        .join("requirements.txt");
+    let folder = target_dir().join("interop").join(name);
+    let pins = std::fs::read_to_string(&requirements)?;
     let stamp = folder.join("installed.txt");
     let python = folder.join("bin/python");
     if !std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == pins) {
@@ -94,15 +112,11 @@ fn python() -> Result<Option<(Program, Program)>> {
         finish(
             Command::new(&python)
                 .args(["-m", "pip", "install", "--quiet", "--no-deps", "-r"])
-                .arg(source.join("requirements.txt")),
+                .arg(&requirements),
         )?;
         std::fs::write(&stamp, pins)?;
     }
-    let script = |name: &str| {
-        // `-B`: nothing is written into the source tree.
-        Program::new([python.clone(), PathBuf::from("-B"), source.join(name)])
-    };
-    Ok(Some((script("server.py"), script("client.py"))))
+    Ok(Some(python))
 }
 
 fn rmcp() -> Result<(Program, Program)> {
