@@ -12,7 +12,7 @@ use clap::Parser;
 use http::request::Parts;
 use sterna_axum::{Operations, Resume};
 use sterna_seal::{BlobId, Principal, SharedKeyring};
-use sterna_store::{ErrorKind, MemoryStore, Store};
+use sterna_store::{ErrorKind, MemoryStore, Rings, Shard, Shards, Store};
 use sterna_store_postgres::PostgresStore;
 use sterna_store_sqlite::SqliteStore;
 use tokio::net::TcpListener;
@@ -31,9 +31,12 @@ pub struct Application {
     #[arg(long)]
     pub key_file: PathBuf,
     /// Store that all instances share: `postgres://…`, the path of a SQLite
-    /// file, or `memory`.
+    /// file, or `memory`. Several behave as one.
+    #[arg(long, required = true)]
+    pub store: Vec<String>,
+    /// Numbers of stores before and since more of them were added, such as `2,4`.
     #[arg(long)]
-    pub store: String,
+    pub rings: Option<Rings>,
 }
 
 impl Application {
@@ -48,12 +51,29 @@ impl Application {
         let now = SystemTime::now().into();
         let keys = SharedKeyring::from_file(&self.key_file, now)
             .with_context(|| format!("no keys in {}", self.key_file.display()))?;
-        let store = open(&self.store)
-            .await
-            .with_context(|| format!("no store at {}", self.store))?;
+        let store = self.open().await?;
         Ok(Resume::new(Arc::new(keys), name)
             .store(store)
             .caller(bearer))
+    }
+
+    /// Opens the store, or several as one.
+    async fn open(&self) -> anyhow::Result<Arc<dyn Store>> {
+        let mut shards = Vec::new();
+        for (number, url) in self.store.iter().enumerate() {
+            let failed = || format!("store number {} cannot be opened", number + 1);
+            let store = open(url).await.with_context(failed)?;
+            // Not its URL, which may hold a password.
+            shards.push(Shard::new(format!("store-{}", number + 1), store));
+        }
+        if let ([shard], None) = (shards.as_slice(), &self.rings) {
+            return Ok(Arc::clone(&shard.store));
+        }
+        let rings = match &self.rings {
+            Some(rings) => rings.clone(),
+            None => Rings::new(&[shards.len()])?,
+        };
+        Ok(Arc::new(Shards::open(shards, rings).await?))
     }
 
     /// Serves `app` until the process ends.

@@ -4,8 +4,8 @@ use anyhow::Result;
 
 use crate::shell::{command, finish};
 
-/// Sees that the oracle finds flaws out, then runs both kinds of store for
-/// `seconds` each.
+/// Sees that the oracle finds flaws out, then runs both kinds of store, and two
+/// databases as one, for `seconds` each.
 pub(crate) fn run(seconds: u64) -> Result<()> {
     let chaos = |args: &[&str]| {
         let run = ["run", "--locked", "--package", "chaos", "--"];
@@ -13,8 +13,16 @@ pub(crate) fn run(seconds: u64) -> Result<()> {
     };
     chaos(&["prove"])?;
     let seconds = seconds.to_string();
-    for store in ["sqlite", "postgres"] {
-        chaos(&["run", "--store", store, "--seconds", &seconds])?;
+    for (store, shards) in [("sqlite", "1"), ("postgres", "1"), ("postgres", "2")] {
+        chaos(&[
+            "run",
+            "--store",
+            store,
+            "--shards",
+            shards,
+            "--seconds",
+            &seconds,
+        ])?;
     }
     Ok(())
 }

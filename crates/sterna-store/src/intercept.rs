@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::{
     Answer, Answered, BlobId, Blobs, BoxFuture, Claim, Claimant, Claimed, Commit, Effect,
-    EffectClaim, Error, Lease, Ledger, Listing, NewTask, OnceClaim, Outcome, Owner, Page,
+    EffectClaim, Error, FlowId, Lease, Ledger, Listing, NewTask, OnceClaim, Outcome, Owner, Page,
     Passivated, Passivation, Round, RoundClaim, RoundEntry, Status, Store, Summary, Sweep, Swept,
     Task, TaskId, TaskUpdate, Tasks, Wakeups,
 };
@@ -16,7 +16,7 @@ use crate::{
 macro_rules! intercept {
     ($(#[$doc:meta])* { $($item:item)+ } $($store:ident { $(
         $method:ident($($name:ident: $type:ty),*) -> $output:ty;
-    )+ $([$more:item])? })+) => {
+    )+ $([$($more:item)+])? })+) => {
         $(#[$doc])*
         pub trait Intercept: Send + Sync {
             $($item)+
@@ -31,7 +31,7 @@ macro_rules! intercept {
             $(fn $method(&self, $($name: $type),*) -> BoxFuture<'_, Result<$output, Error>> {
                 self.around(stringify!($method), Intercept::$method(self, $($name),*))
             })+
-            $($more)?
+            $($($more)+)?
         })+
     };
 }
@@ -103,6 +103,9 @@ intercept! {
         sweep_tasks(sweep: Sweep) -> Swept;
         [fn wakeups(&self) -> Wakeups {
             self.inner().wakeups()
+        }
+        fn place_task(&self, id: TaskId) -> TaskId {
+            self.inner().place_task(id)
         }]
     }
     Ledger {
@@ -111,11 +114,15 @@ intercept! {
         enter_round(round: Round, entry: RoundEntry) -> RoundClaim;
         complete_round(round: Round, claimant: Claimant, response: Bytes) -> ();
         sweep_ledger(limit: u32) -> u32;
+        [fn place_flow(&self, id: FlowId) -> FlowId {
+            self.inner().place_flow(id)
+        }]
     }
     Blobs {
         put_blob(id: BlobId, value: Bytes, ttl: Duration) -> ();
         post_blob(id: BlobId, value: Bytes, ttl: Duration) -> ();
         blob(id: BlobId) -> Option<Bytes>;
         sweep_blobs(limit: u32) -> u32;
+        probe() -> Vec<String>;
     }
 }

@@ -53,6 +53,12 @@ pub trait Ledger: Send + Sync {
     /// Forgets up to `limit` effects and as many rounds whose time is up, and
     /// says how many.
     fn sweep_ledger(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>>;
+
+    /// Makes the id of a new flow from random bits. A store of several shards
+    /// writes into it where the flow lives; others return it unchanged.
+    fn place_flow(&self, id: FlowId) -> FlowId {
+        id
+    }
 }
 
 /// One effect of one flow.

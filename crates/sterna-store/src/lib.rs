@@ -4,7 +4,8 @@
 //! A [`Store`] is the sum of three small traits, each usable alone: [`Tasks`],
 //! [`Ledger`] and [`Blobs`]. It carries bytes and knows nothing of MCP, SQL or
 //! HTTP. [`MemoryStore`] is one, for tests and for a single process; SQLite and
-//! PostgreSQL have crates of their own. A [`Survey`] shows a store to its
+//! PostgreSQL have crates of their own. [`Shards`] are several stores that behave
+//! as one. A [`Survey`] shows a store to its
 //! operator. The rules for another implementation are
 //! in [`machine`], and its tests are in `contract`, with the feature of that
 //! name.
@@ -72,6 +73,7 @@ mod ledger;
 mod list;
 mod memory;
 mod question;
+mod shards;
 mod status;
 mod store;
 mod survey;
@@ -95,6 +97,7 @@ pub use ledger::{Effect, EffectClaim, Ledger, OnceClaim, Round, RoundClaim, Roun
 pub use list::{Cursor, Listing, Page};
 pub use memory::{MemoryLimits, MemoryStore};
 pub use question::{Answer, Answered, Asked, Phase, Question};
+pub use shards::{Rings, Shard, Shards, ShardsSurvey};
 pub use status::{Event, Status};
 pub use sterna_types::{BlobId, FlowId, UnixMillis};
 pub use store::{Blobs, Store};

@@ -48,4 +48,17 @@ pub trait Blobs: Send + Sync {
 
     /// Deletes up to `limit` blobs whose time is up, and says how many.
     fn sweep_blobs(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>>;
+
+    /// Asks whether the store answers, with a read of a blob that need not exist.
+    ///
+    /// A store of several shards returns the names of those that do not answer,
+    /// as long as one does.
+    ///
+    /// # Errors
+    ///
+    /// The store does not answer.
+    fn probe(&self) -> BoxFuture<'_, Result<Vec<String>, Error>> {
+        let read = self.blob(BlobId::from_bytes([0; 16]));
+        Box::pin(async move { read.await.map(|_| Vec::new()) })
+    }
 }

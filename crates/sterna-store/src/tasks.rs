@@ -120,6 +120,12 @@ pub trait Tasks: Send + Sync {
 
     /// Hints that a task was answered or cancelled; see [`Wakeups`].
     fn wakeups(&self) -> Wakeups;
+
+    /// Makes the id of a new task from random bits. A store of several shards
+    /// writes into it where the task lives; others return it unchanged.
+    fn place_task(&self, id: TaskId) -> TaskId {
+        id
+    }
 }
 
 /// The treatment of tasks that have expired.

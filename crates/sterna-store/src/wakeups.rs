@@ -1,5 +1,8 @@
 //! Hints that there may be something to do, sooner than the next poll.
 
+use std::future::poll_fn;
+use std::task::Poll;
+
 use tokio::sync::broadcast;
 
 use crate::{BlobId, TaskId};
@@ -11,10 +14,18 @@ use crate::{BlobId, TaskId};
 /// finds the same work. It only shortens the wait.
 #[derive(Debug)]
 pub struct Wakeups {
-    hints: broadcast::Receiver<Wakeup>,
+    hints: Vec<broadcast::Receiver<Wakeup>>,
 }
 
 impl Wakeups {
+    /// The hints of several stores, as those of one.
+    pub fn merge(wakeups: impl IntoIterator<Item = Self>) -> Self {
+        let hints = wakeups.into_iter().flat_map(|wakeups| wakeups.hints);
+        Self {
+            hints: hints.collect(),
+        }
+    }
+
     /// Waits for the next hint. If its sender is gone, it waits forever: give
     /// it a timer for company.
     ///
@@ -22,11 +33,31 @@ impl Wakeups {
     ///
     /// A dropped call loses no hint.
     pub async fn next(&mut self) -> Wakeup {
-        match self.hints.recv().await {
-            Ok(wakeup) => wakeup,
-            Err(broadcast::error::RecvError::Lagged(_)) => Wakeup::Many,
-            Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+        if let [hints] = self.hints.as_mut_slice() {
+            return next_of(hints).await;
         }
+        let mut next: Vec<_> = self
+            .hints
+            .iter_mut()
+            .map(|hints| Box::pin(next_of(hints)))
+            .collect();
+        poll_fn(|cx| {
+            for hint in &mut next {
+                if let Poll::Ready(wakeup) = hint.as_mut().poll(cx) {
+                    return Poll::Ready(wakeup);
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+async fn next_of(hints: &mut broadcast::Receiver<Wakeup>) -> Wakeup {
+    match hints.recv().await {
+        Ok(wakeup) => wakeup,
+        Err(broadcast::error::RecvError::Lagged(_)) => Wakeup::Many,
+        Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
     }
 }
 
@@ -80,7 +111,7 @@ impl WakeupSender {
     /// Hears every ring from here on.
     pub fn listen(&self) -> Wakeups {
         Wakeups {
-            hints: self.hints.subscribe(),
+            hints: vec![self.hints.subscribe()],
         }
     }
 }
@@ -97,6 +128,16 @@ impl Default for WakeupSender {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn merged_hints_come_from_every_store() {
+        let senders = [WakeupSender::default(), WakeupSender::default()];
+        let mut wakeups = Wakeups::merge(senders.iter().map(WakeupSender::listen));
+        for sender in &senders {
+            sender.send(TaskId::from_bytes([1; 16]));
+            assert!(matches!(wakeups.next().await, Wakeup::Task(_)));
+        }
+    }
 
     #[tokio::test]
     async fn a_listener_that_sleeps_is_told_that_it_missed_some() {

@@ -16,6 +16,7 @@ mod engine;
 mod front;
 mod place;
 mod recovery;
+mod shards;
 
 use std::time::Instant;
 
@@ -46,8 +47,11 @@ enum Command {
     },
 }
 
-#[derive(Clone, Copy, clap::Args)]
+#[derive(Clone, clap::Args)]
 struct Args {
+    /// Measure only whole tasks on these numbers of PostgreSQL servers as one store
+    #[arg(long, value_delimiter = ',')]
+    shards: Vec<usize>,
     /// Only this store
     #[arg(long)]
     store: Option<Kind>,
@@ -74,16 +78,19 @@ async fn main() -> Result<()> {
     if let Some(Command::Hold { place, open }) = command {
         return recovery::hold(&place, open).await;
     }
+    if !args.shards.is_empty() {
+        return shards::measure(&args.shards, args.tasks).await;
+    }
     if args.store != Some(Kind::Postgres) {
-        on_sqlite(args).await?;
+        on_sqlite(&args).await?;
     }
     if args.store != Some(Kind::Sqlite) {
-        on_postgres(args).await?;
+        on_postgres(&args).await?;
     }
     Ok(())
 }
 
-async fn on_sqlite(args: Args) -> Result<()> {
+async fn on_sqlite(args: &Args) -> Result<()> {
     println!("SQLite, one file");
     let folder = tempfile::tempdir()?;
     bare::sqlite(args.tasks)?;
@@ -94,7 +101,7 @@ async fn on_sqlite(args: Args) -> Result<()> {
     .await
 }
 
-async fn on_postgres(args: Args) -> Result<()> {
+async fn on_postgres(args: &Args) -> Result<()> {
     let Some(server) = Postgres::start("fsync = on")? else {
         println!("skipped: PostgreSQL, install it");
         return Ok(());
@@ -109,7 +116,7 @@ async fn on_postgres(args: Args) -> Result<()> {
     .await
 }
 
-async fn measure(args: Args, place: impl Fn(&str) -> Place) -> Result<()> {
+async fn measure(args: &Args, place: impl Fn(&str) -> Place) -> Result<()> {
     for (name, callers) in [("one", 1), ("many", 32)] {
         commits::measure(place(name).open().await?, args.tasks, callers).await?;
     }

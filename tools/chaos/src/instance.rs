@@ -13,7 +13,7 @@ use crate::dice::Dice;
 
 /// All instances. Those who are being restarted are where they last were.
 pub(crate) struct Instances {
-    store: String,
+    stores: Vec<String>,
     effects: String,
     flaw: Option<Flaw>,
     running: Vec<Mutex<Running>>,
@@ -27,12 +27,12 @@ struct Running {
 impl Instances {
     pub(crate) fn start(
         count: usize,
-        store: &str,
+        stores: &[String],
         effects: &Path,
         flaw: Option<Flaw>,
     ) -> Result<Self> {
         let mut instances = Self {
-            store: store.to_owned(),
+            stores: stores.to_vec(),
             effects: effects.display().to_string(),
             flaw,
             running: Vec::new(),
@@ -75,7 +75,10 @@ impl Instances {
 
     fn spawn(&self) -> Result<Running> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["serve", "--store", &self.store, "--effects", &self.effects]);
+        command.args(["serve", "--effects", &self.effects]);
+        for store in &self.stores {
+            command.args(["--store", store]);
+        }
         if let Some(flaw) = self.flaw {
             command.args(["--flaw", &flaw.name()]);
         }

@@ -43,6 +43,9 @@ enum Command {
         /// What the instances share
         #[arg(long)]
         store: StoreKind,
+        /// How many stores behave as one
+        #[arg(long, default_value_t = 1)]
+        shards: usize,
         #[command(flatten)]
         length: Length,
     },
@@ -54,9 +57,9 @@ enum Command {
     },
     /// Be one instance
     Serve {
-        /// A file of SQLite, or how to reach PostgreSQL
-        #[arg(long)]
-        store: String,
+        /// A file of SQLite, or how to reach PostgreSQL; once for each shard
+        #[arg(long, required = true)]
+        store: Vec<String>,
         /// Where effects are noted
         #[arg(long)]
         effects: PathBuf,
@@ -120,7 +123,11 @@ enum StoreKind {
 
 fn main() -> Result<()> {
     match Args::parse().command {
-        Command::Run { store, length } => run::run(store, length),
+        Command::Run {
+            store,
+            shards,
+            length,
+        } => run::run(store, shards, length),
         Command::Prove { seconds } => prove::prove(seconds),
         Command::Serve {
             store,

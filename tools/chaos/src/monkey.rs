@@ -32,7 +32,7 @@ pub(crate) struct Broken {
 /// running.
 pub(crate) fn rage(
     instances: &Instances,
-    postgres: Option<&Postgres>,
+    postgres: &[Postgres],
     end: Instant,
     dice: &mut Dice,
 ) -> Result<Broken> {
@@ -41,14 +41,15 @@ pub(crate) fn rage(
         sleep(Duration::from_millis(300 + dice.roll() % 1200));
         let victim = dice.below(instances.count());
         let from = now();
-        let process = match (dice.below(6), postgres) {
-            (0, Some(postgres)) => {
+        let process = match dice.below(6) {
+            0 if !postgres.is_empty() => {
                 // As a crash would.
-                postgres.control(&["-m", "immediate", "restart"])?;
+                let server = &postgres[dice.below(postgres.len())];
+                server.control(&["-m", "immediate", "restart"])?;
                 broken.restarts += 1;
                 None
             }
-            (1 | 2, _) if instances.count() > 1 => {
+            1 | 2 if instances.count() > 1 => {
                 let process = instances.signal(victim, "STOP")?;
                 // Twice a lease: what it holds goes to others, who may then meet it again.
                 sleep(Duration::from_secs(4));

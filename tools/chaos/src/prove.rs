@@ -38,8 +38,8 @@ fn run(flaw: Flaw, seconds: u64) -> Result<Option<String>> {
     // Two of them on one file, so that one can be stopped and overtaken.
     let fleet = Fleet {
         count: 2,
-        store: &store,
-        postgres: None,
+        stores: &[store],
+        postgres: &[],
         flaw: Some(flaw),
     };
     let (kept, _) = fleet.torment(folder.path(), seconds, now())?;

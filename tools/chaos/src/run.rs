@@ -17,35 +17,39 @@ use crate::table::Table;
 use crate::{Flaw, Length, StoreKind};
 
 /// Breaks things for a while and judges.
-pub(crate) fn run(kind: StoreKind, length: Length) -> Result<()> {
+pub(crate) fn run(kind: StoreKind, shards: usize, length: Length) -> Result<()> {
     let seed = length.seed.unwrap_or_else(now);
     let folder = tempfile::tempdir()?;
-    let postgres = match kind {
-        StoreKind::Sqlite => None,
-        StoreKind::Postgres => match Postgres::start("fsync = on")? {
-            Some(postgres) => Some(postgres),
-            None => {
+    let mut postgres = Vec::new();
+    if kind == StoreKind::Postgres {
+        for _ in 0..shards {
+            let Some(server) = Postgres::start("fsync = on")? else {
                 ensure!(std::env::var_os("CI").is_none(), "missing: PostgreSQL");
                 println!("skipped: chaos on PostgreSQL, install it");
                 return Ok(());
-            }
-        },
-    };
-    let (count, store) = match &postgres {
-        Some(postgres) => (3, postgres.connection()),
-        None => (1, folder.path().join("tasks.db").display().to_string()),
+            };
+            postgres.push(server);
+        }
+    }
+    let (count, stores): (_, Vec<_>) = match kind {
+        StoreKind::Postgres => (3, postgres.iter().map(Postgres::connection).collect()),
+        StoreKind::Sqlite => {
+            let file = |number| folder.path().join(format!("tasks-{number}.db"));
+            let file = |number| file(number).display().to_string();
+            (1, (0..shards).map(file).collect())
+        }
     };
     let fleet = Fleet {
         count,
-        store: &store,
-        postgres: postgres.as_ref(),
+        stores: &stores,
+        postgres: &postgres,
         flaw: None,
     };
     let (kept, broken) = fleet.torment(folder.path(), length.seconds, seed)?;
     let kept = kept.with_context(|| format!("with the seed {seed}"))?;
     let ended = |wanted| kept.iter().filter(|kept| kept.end == wanted).count();
     println!(
-        "chaos {kind:?}: seed {seed}, {} kills, {} stops, {} restarts; {} tasks: {} paid, {} in doubt, {} cancelled",
+        "chaos {kind:?}, {shards} of them: seed {seed}, {} kills, {} stops, {} restarts; {} tasks: {} paid, {} in doubt, {} cancelled",
         broken.kills,
         broken.stops,
         broken.restarts,
@@ -60,8 +64,9 @@ pub(crate) fn run(kind: StoreKind, length: Length) -> Result<()> {
 /// Instances that are going to be broken.
 pub(crate) struct Fleet<'a> {
     pub(crate) count: usize,
-    pub(crate) store: &'a str,
-    pub(crate) postgres: Option<&'a Postgres>,
+    pub(crate) stores: &'a [String],
+    /// The servers that are restarted, if it is PostgreSQL.
+    pub(crate) postgres: &'a [Postgres],
     /// What is wrong with their engine, on purpose.
     pub(crate) flaw: Option<Flaw>,
 }
@@ -81,9 +86,9 @@ impl Fleet<'_> {
     ) -> Result<(Result<Vec<Kept>>, Broken)> {
         let mut dice = Dice::new(seed);
         let file = folder.join("effects");
-        let table = Table::of(self.store);
+        let table = Table::of(&self.stores[0]);
         let runtime = tokio::runtime::Runtime::new()?;
-        let instances = Instances::start(self.count, self.store, &file, self.flaw)?;
+        let instances = Instances::start(self.count, self.stores, &file, self.flaw)?;
         let numbers = AtomicU64::new(0);
         let end = Instant::now() + Duration::from_secs(seconds);
         let (kept, broken) = std::thread::scope(|scope| {

@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use sterna_flow::StepErrorKind;
 use sterna_server::{Cx, Server, ServerConfig, TaskMode, Tool, ToolError};
-use sterna_store::Store;
 use sterna_store::contract::{Fault, Faulty};
+use sterna_store::{Rings, Shard, Shards, Store};
 use sterna_store_postgres::PostgresStore;
 use sterna_store_sqlite::SqliteStore;
 
@@ -33,17 +33,9 @@ const STEPS: u32 = 150;
 const PAUSE: Duration = Duration::from_millis(20);
 
 #[tokio::main]
-pub(crate) async fn serve(store: &str, effects: PathBuf, flaw: Option<Flaw>) -> Result<()> {
-    let table = Table::of(store);
-    let mut store: Arc<dyn Store> = if store.contains('=') {
-        let config = sterna_store_postgres::Config::new(store)?;
-        Arc::new(PostgresStore::connect(config).await?)
-    } else {
-        Arc::new(SqliteStore::open(
-            store,
-            sterna_store_sqlite::Config::default(),
-        )?)
-    };
+pub(crate) async fn serve(stores: &[String], effects: PathBuf, flaw: Option<Flaw>) -> Result<()> {
+    let table = Table::of(&stores[0]);
+    let mut store = open_all(stores).await?;
     table.create().await?;
     let mut config = ServerConfig::default();
     config.tasks.lease = LEASE;
@@ -73,6 +65,28 @@ pub(crate) async fn serve(store: &str, effects: PathBuf, flaw: Option<Flaw>) -> 
         .serve_on(listener, sterna_server::http::interrupted())
         .await?;
     Ok(())
+}
+
+/// Opens the store, or several as one.
+async fn open_all(stores: &[String]) -> Result<Arc<dyn Store>> {
+    let mut shards = Vec::new();
+    for (number, store) in stores.iter().enumerate() {
+        shards.push(Shard::new(format!("shard-{number}"), open(store).await?));
+    }
+    if let [shard] = shards.as_slice() {
+        return Ok(Arc::clone(&shard.store));
+    }
+    let rings = Rings::new(&[shards.len()])?;
+    Ok(Arc::new(Shards::open(shards, rings).await?))
+}
+
+async fn open(store: &str) -> Result<Arc<dyn Store>> {
+    if store.contains('=') {
+        let config = sterna_store_postgres::Config::new(store)?;
+        return Ok(Arc::new(PostgresStore::connect(config).await?));
+    }
+    let config = sterna_store_sqlite::Config::default();
+    Ok(Arc::new(SqliteStore::open(store, config)?))
 }
 
 #[derive(Deserialize, JsonSchema)]

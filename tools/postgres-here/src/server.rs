@@ -1,7 +1,7 @@
 use std::fmt;
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use crate::programs::Programs;
 
@@ -86,10 +86,36 @@ impl Postgres {
             false => Err(io::Error::other(format!("pg_ctl {args:?}"))),
         }
     }
+
+    /// Sends a signal, such as `STOP`, to the server and to the processes that it
+    /// started.
+    ///
+    /// # Errors
+    ///
+    /// It does not run.
+    pub fn signal(&self, signal: &str) -> io::Result<()> {
+        let file = std::fs::read_to_string(self.folder.join("data/postmaster.pid"))?;
+        let server = file.lines().next().unwrap_or_default().trim().to_owned();
+        let listed = Command::new("ps")
+            .args(["-o", "pid=", "--ppid", &server])
+            .output()?;
+        let children = String::from_utf8_lossy(&listed.stdout).into_owned();
+        // The server first, so that it starts no process that is not stopped.
+        for process in std::iter::once(&*server).chain(children.split_whitespace()) {
+            // A child may have ended.
+            let _ = Command::new("kill")
+                .args(["-s", signal, process])
+                .stderr(Stdio::null())
+                .status()?;
+        }
+        Ok(())
+    }
 }
 
 impl Drop for Postgres {
     fn drop(&mut self) {
+        // One that was stopped by a signal would not hear that it is to end.
+        let _ = self.signal("CONT");
         drop(self.keeper.stdin.take());
         // What it says after that helps nobody.
         let _ = self.keeper.wait();

@@ -37,7 +37,11 @@ pub(super) fn mint<S>(route: &RouteCore<S>, incoming: &Incoming) -> Result<FlowI
         incoming.target.name(),
     );
     let flow = mint_flow_id_for(&about, route.resume.config.clock.now(), &mut ThreadEntropy);
-    flow.map_err(|error| Fault::broken("no flow can be begun", &error))
+    let flow = flow.map_err(|error| Fault::broken("no flow can be begun", &error))?;
+    Ok(match &route.resume.store {
+        Some(store) => store.place_flow(flow),
+        None => flow,
+    })
 }
 
 /// Opens the state that a retry brings.

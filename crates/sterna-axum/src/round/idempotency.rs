@@ -49,11 +49,14 @@ pub(super) async fn flow_of<S>(
         return flow_in(&flow).map(Some);
     }
     let fresh = random_bytes().map_err(|error| Fault::broken("no flow can be begun", &error))?;
+    let fresh = store.place_flow(FlowId::from_bytes(fresh));
     // Longer than the rounds of the flow: as long as one is known, so is its flow.
     let lifetime = route.resume.config.lifetimes.flow.saturating_mul(2);
-    let kept = store.put_blob(name, fresh.to_vec().into(), lifetime).await;
+    let kept = store
+        .put_blob(name, fresh.as_bytes().to_vec().into(), lifetime)
+        .await;
     match kept {
-        Ok(()) => Ok(Some(FlowId::from_bytes(fresh))),
+        Ok(()) => Ok(Some(fresh)),
         // An equal request was faster.
         Err(error) if error.kind() == ErrorKind::Conflict => {
             let flow = store.blob(name).await.map_err(broken)?;

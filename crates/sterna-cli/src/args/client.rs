@@ -2,6 +2,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use sterna_store::Rings;
 
 use super::{AskingArgs, ConnectArgs};
 
@@ -137,9 +138,12 @@ pub(crate) struct InspectServerArgs {
     /// The tenant of its request state, if the server has tenants
     #[arg(long, requires = "keys")]
     pub(crate) tenant: Option<String>,
-    /// The store of the server, read only: a SQLite file or a postgres:// URL
+    /// The store of the server, read only: a SQLite file or a postgres:// URL; once for each shard
     #[arg(long, value_name = "URL", env = "STERNA_STORE", hide_env_values = true)]
-    pub(crate) store: Option<String>,
+    pub(crate) store: Vec<String>,
+    /// Numbers of shards before and since more of them were added, such as 2,4
+    #[arg(long, value_name = "RINGS", requires = "store")]
+    pub(crate) rings: Option<Rings>,
     /// The schema of the store in PostgreSQL [default: sterna]
     #[arg(long, value_name = "NAME", requires = "store")]
     pub(crate) schema: Option<String>,

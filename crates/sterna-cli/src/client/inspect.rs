@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde_json::json;
 use sterna_inspect::{Bundle, Inspector, InspectorConfig, RecordConfig};
-use sterna_store::Survey;
+use sterna_store::{Rings, ShardsSurvey, Survey};
 use sterna_store_postgres::PostgresSurvey;
 use sterna_store_sqlite::SqliteSurvey;
 
@@ -81,8 +81,8 @@ async fn inspected_server(
     config.audience.clone_from(&args.audience);
     config.tenant.clone_from(&args.tenant);
     config.record = record;
-    if let Some(store) = &args.store {
-        config.store = Some(survey(store, args.schema.as_deref()).await?);
+    if !args.store.is_empty() {
+        config.store = Some(survey_all(args).await?);
     }
     if let Some(command) = args.sampler.clone() {
         config.sampler = Some(Arc::new(move |params| {
@@ -115,6 +115,25 @@ fn read_bundle(path: &Path) -> Result<Bundle, Failure> {
     let mut limited = file.take(Bundle::LARGEST as u64 + 1);
     limited.read_to_end(&mut bytes).with_context(named)?;
     Ok(Bundle::parse(&bytes).with_context(named)?)
+}
+
+/// Opens the store to look at, or several as one.
+async fn survey_all(args: &InspectServerArgs) -> Result<Arc<dyn Survey>, Failure> {
+    let mut surveys = Vec::new();
+    for store in &args.store {
+        surveys.push(survey(store, args.schema.as_deref()).await?);
+    }
+    if let ([survey], None) = (surveys.as_slice(), &args.rings) {
+        return Ok(Arc::clone(survey));
+    }
+    let refused = |error| Failure::from(anyhow::Error::from(error));
+    let rings = match &args.rings {
+        Some(rings) => rings.clone(),
+        None => Rings::new(&[surveys.len()]).map_err(refused)?,
+    };
+    Ok(Arc::new(
+        ShardsSurvey::new(surveys, rings).map_err(refused)?,
+    ))
 }
 
 /// Opens a store to look at: a file, or a database of PostgreSQL.

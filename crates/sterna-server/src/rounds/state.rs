@@ -40,7 +40,10 @@ async fn open(round: &Round) -> Result<FlowRound, Failure> {
         let about = (&round.core.realm, subject, name, arguments);
         let flow = round.core.flow_ids.mint(&about, round.core.now());
         let flow = flow.map_err(|error| broken("no flow can be begun", &error))?;
-        return Ok(FlowRound::first(flow));
+        return Ok(FlowRound::first(match &round.core.tasks {
+            Some(tasks) => tasks.store.place_flow(flow),
+            None => flow,
+        }));
     };
     let binding = bind(round)?;
     let keys = round.core.keys.current();

@@ -67,9 +67,13 @@ impl Tasks {
         };
         // TASK-S25
         let id = TaskId::from_bytes(random_bytes().map_err(no_bytes)?);
+        let id = self.store.place_task(id);
         let (flow, journal) = match opening.begun {
             Some((flow, journal)) => (flow, entries(journal)?),
-            None => (self.flow_ids.mint_for_task().map_err(no_bytes)?, Vec::new()),
+            None => {
+                let flow = self.flow_ids.mint_for_task().map_err(no_bytes)?;
+                (self.store.place_flow(flow), Vec::new())
+            }
         };
         let request = Stored::new(
             self.build.id,

@@ -29,12 +29,18 @@ impl Spill for Tasks {
 
 /// Readiness of the store: it answers a read of a blob that does not exist, has
 /// room, and lets workers claim tasks.
+///
+/// A store of several shards is ready as long as one of them answers: its tasks go
+/// on. The report names those that do not answer.
 pub(crate) struct StoreReady(pub(crate) Arc<Tasks>);
 
 impl StoreReady {
-    async fn look(tasks: &Tasks) -> Result<bool, Error> {
-        tasks.store.blob(BlobId::from_bytes([0; 16])).await?;
-        tasks.queue.health().is_good(&*tasks.store).await
+    /// Returns `true` if the store is good, and the names of its shards that do not
+    /// answer.
+    async fn look(tasks: &Tasks) -> Result<(bool, Vec<String>), Error> {
+        let silent = tasks.store.probe().await?;
+        let good = tasks.queue.health().is_good(&*tasks.store).await?;
+        Ok((good, silent))
     }
 }
 
@@ -47,9 +53,15 @@ impl Check for StoreReady {
         let tasks = Arc::clone(&self.0);
         Box::pin(async move {
             match Self::look(&tasks).await {
-                Ok(true) => Health::passing(),
-                // The workers have logged why.
-                Ok(false) => Health::failing(),
+                Ok((good, silent)) => {
+                    let health = match good {
+                        true => Health::passing(),
+                        // The workers have logged why.
+                        false => Health::failing(),
+                    };
+                    let silent = silent.iter();
+                    health.with_ids(silent.map(|name| format!("shard {name} does not answer")))
+                }
                 Err(error) => {
                     let cause: &dyn std::error::Error = &error;
                     let code = error.code().unwrap_or("MR0404");

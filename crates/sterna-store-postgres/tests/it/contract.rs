@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sterna_store::contract::{self, Subject, SurveyedStore};
-use sterna_store::{Error, Store, Survey, UnixMillis};
+use sterna_store::{Error, Rings, Shard, Shards, Store, Survey, UnixMillis};
 use sterna_store_postgres::{Config, PostgresStore, PostgresSurvey, Schema};
 
 use crate::server::Server;
@@ -26,6 +26,47 @@ async fn a_store_with_one_connection_keeps_it_too() {
     let mut config = server.config();
     config.connections = 1;
     keeps_the_contract(&server, config).await;
+}
+
+#[tokio::test]
+async fn shards_of_databases_keep_the_contract() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let (mut clocks, mut shards) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        let config = server.config();
+        let schema = config.schema.clone();
+        let store: Arc<dyn Store> = Arc::new(PostgresStore::connect(config).await.unwrap());
+        shards.push(Shard::new(schema.as_str(), store));
+        let client = server.client().await;
+        clocks.push(Clock { client, schema });
+    }
+    let rings = Rings::new(&[2]).unwrap();
+    let store: Arc<dyn Store> = Arc::new(Shards::open(shards, rings).await.unwrap());
+    let clocks = Arc::new(clocks);
+    let report = contract::shards(|| {
+        let (store, clocks) = (Arc::clone(&store), Arc::clone(&clocks));
+        Box::pin(async move {
+            for clock in clocks.iter() {
+                clock.begin_anew().await;
+            }
+            Ok::<_, Error>(Subject::new(store, move |by| {
+                let clocks = Arc::clone(&clocks);
+                Box::pin(async move {
+                    for clock in clocks.iter() {
+                        clock.advance(by).await;
+                    }
+                    Ok(())
+                })
+            }))
+        })
+    })
+    .await;
+    assert!(report.is_kept(), "{report}");
+    for clock in clocks.iter() {
+        server.drop_schema(&clock.schema).await;
+    }
 }
 
 /// Runs the contract on one store that is emptied before every case.

@@ -3,6 +3,7 @@
 
 mod contract;
 mod damage;
+mod dead_shard;
 mod failures;
 mod group;
 mod hints;

@@ -101,6 +101,15 @@ impl Server {
         own.control(args).unwrap();
     }
 
+    /// Sends a signal, such as `STOP`, to every process of our own server.
+    pub(crate) fn signal(&self, signal: &str) {
+        let own = self
+            .own
+            .as_ref()
+            .expect("only our own server is controlled");
+        own.signal(signal).unwrap();
+    }
+
     /// Removes what a test made on a server that stays.
     pub(crate) async fn drop_schema(&self, schema: &Schema) {
         let sql = format!("DROP SCHEMA IF EXISTS {} CASCADE", schema.as_str());

@@ -9,7 +9,10 @@ use bytes::Bytes;
 use futures::future::join_all;
 use rusqlite::Connection;
 use sterna_store::contract::{self, Subject, SurveyedStore};
-use sterna_store::{Claim, Error, FlowId, Name, NewTask, Owner, Store, TaskId, Tasks, UnixMillis};
+use sterna_store::{
+    Claim, Error, FlowId, Name, NewTask, Owner, Rings, Shard, Shards, Store, TaskId, Tasks,
+    UnixMillis,
+};
 use sterna_store_sqlite::{Config, SqliteStore, SqliteSurvey};
 use tempfile::TempDir;
 
@@ -27,6 +30,33 @@ async fn a_store_that_does_one_thing_at_a_time_keeps_it_too() {
     let report = contract::store(move || {
         let config = config.clone();
         Box::pin(async move { subject(config) })
+    })
+    .await;
+    assert!(report.is_kept(), "{report}");
+}
+
+#[tokio::test]
+async fn shards_of_files_keep_the_contract() {
+    let report = contract::shards(|| {
+        Box::pin(async {
+            let folders = [0, 1].map(|_| tempfile::tempdir().unwrap());
+            let open = |folder: &TempDir| {
+                let path = folder.path().join("store.db");
+                let store: Arc<dyn Store> =
+                    Arc::new(SqliteStore::open(&path, Config::default()).unwrap());
+                Shard::new(path.display().to_string(), store)
+            };
+            let shards = folders.iter().map(open).collect();
+            let store: Arc<dyn Store> = Arc::new(Shards::open(shards, Rings::new(&[2])?).await?);
+            let clocks = Arc::new(folders.map(|folder| Clock { folder }));
+            Ok(Subject::new(store, move |by| {
+                let clocks = Arc::clone(&clocks);
+                Box::pin(async move {
+                    clocks.iter().for_each(|clock| clock.advance(by));
+                    Ok(())
+                })
+            }))
+        })
     })
     .await;
     assert!(report.is_kept(), "{report}");

@@ -22,6 +22,10 @@ impl<S: ?Sized> Case<S> {
     ) -> Self {
         Self { name, run }
     }
+
+    pub(super) const fn name(&self) -> &'static str {
+        self.name
+    }
 }
 
 impl<S: ?Sized> Clone for Case<S> {

@@ -67,7 +67,32 @@ pub use operator::SurveyedStore;
 pub async fn store(
     fresh: impl Fn() -> BoxFuture<'static, Result<Subject<dyn Store>, Error>>,
 ) -> Report {
-    let mut report = tasks(|| narrow(fresh(), |store| store)).await;
+    everything_but(&[], fresh).await
+}
+
+/// Checks everything about [`Shards`](crate::Shards), except the order and the
+/// quotas over all shards, about which they promise less.
+pub async fn shards(
+    fresh: impl Fn() -> BoxFuture<'static, Result<Subject<dyn Store>, Error>>,
+) -> Report {
+    everything_but(&OVER_ALL_SHARDS, fresh).await
+}
+
+/// Cases that hold on each shard, and not over all of them.
+const OVER_ALL_SHARDS: [&str; 4] = [
+    "an_owner_has_no_more_unfinished_tasks_than_its_quota",
+    "creations_at_once_keep_to_the_quota",
+    "owners_are_given_workers_in_turn",
+    "the_longest_waiting_task_goes_first",
+];
+
+async fn everything_but(
+    left_out: &[&str],
+    fresh: impl Fn() -> BoxFuture<'static, Result<Subject<dyn Store>, Error>>,
+) -> Report {
+    let mut cases = task_cases();
+    cases.retain(|case| !left_out.contains(&case.name()));
+    let mut report = check(&cases, || narrow(fresh(), |store| store)).await;
     report.merge(ledger(|| narrow(fresh(), |store| store)).await);
     report.merge(blobs(|| narrow(fresh(), |store| store)).await);
     report.merge(check(&history::cases(), fresh).await);
@@ -78,7 +103,11 @@ pub async fn store(
 pub async fn tasks(
     fresh: impl Fn() -> BoxFuture<'static, Result<Subject<dyn Tasks>, Error>>,
 ) -> Report {
-    let cases: Vec<Case<dyn Tasks>> = [
+    check(&task_cases(), fresh).await
+}
+
+fn task_cases() -> Vec<Case<dyn Tasks>> {
+    [
         creation::cases(),
         access::cases(),
         claims::cases(),
@@ -92,8 +121,7 @@ pub async fn tasks(
         sharing::cases(),
         values::cases(),
     ]
-    .concat();
-    check(&cases, fresh).await
+    .concat()
 }
 
 /// Checks what a store promises about effects and rounds.

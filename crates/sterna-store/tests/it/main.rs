@@ -1,4 +1,5 @@
 #![cfg(test)]
 //! The crate as its users see it.
 
+mod shards;
 mod suite;

@@ -157,7 +157,7 @@ fn store(fault: Option<Fault>) -> (Arc<Faulty>, Arc<AtomicI64>) {
     (Arc::new(Faulty::new(store, fault)), time)
 }
 
-fn advance(
+pub(crate) fn advance(
     time: Arc<AtomicI64>,
 ) -> impl Fn(Duration) -> BoxFuture<'static, Result<(), Error>> + Send + Sync {
     move |by| {

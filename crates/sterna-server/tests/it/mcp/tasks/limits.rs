@@ -6,13 +6,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderValue, Request};
-use http_body_util::Full;
+use http::{HeaderValue, Request, Response};
+use http_body_util::{BodyExt as _, Full};
 use serde_json::json;
 use sterna_flow::StepErrorKind;
 use sterna_server::auth::{Gate, StaticTokens};
+use sterna_server::http::ResponseBody;
 use sterna_server::{Cx, Server, ServerConfig, Service, TaskMode, Tool, ToolError};
-use sterna_store::{MemoryLimits, MemoryStore, Store, UnixMillis};
+use sterna_store::{
+    BlobId, BoxFuture, Error, ErrorKind, Intercept, MemoryLimits, MemoryStore, Rings, Shard,
+    Shards, Store, UnixMillis,
+};
 use sterna_store_sqlite::{Config, SqliteStore};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -174,16 +178,53 @@ async fn a_process_does_not_take_over_what_it_holds_when_the_clock_is_set_forwar
     assert_eq!(counts, [1, 1]);
 }
 
+/// A store whose blobs cannot be read.
+struct Silent(MemoryStore);
+
+impl Intercept for Silent {
+    fn inner(&self) -> &dyn Store {
+        &self.0
+    }
+
+    fn blob(&self, _: BlobId) -> BoxFuture<'_, Result<Option<Bytes>, Error>> {
+        Box::pin(async { Err(Error::new(ErrorKind::Unavailable, "switched off")) })
+    }
+}
+
+#[tokio::test]
+async fn an_instance_with_a_silent_shard_is_ready_and_names_it() {
+    let good = || -> Arc<dyn Store> { Arc::new(MemoryStore::new()) };
+    let silent = || -> Arc<dyn Store> { Arc::new(Silent(MemoryStore::new())) };
+    for (stores, status, named) in [
+        ([good(), silent()], 200, true),
+        ([silent(), silent()], 503, false),
+        ([good(), good()], 200, false),
+    ] {
+        let shards = stores.into_iter().zip(["db1", "db2"]);
+        let shards = shards.map(|(store, name)| Shard::new(name, store));
+        let shards = Shards::open(shards.collect(), Rings::new(&[2]).unwrap()).await;
+        let client = Client::at(on(Arc::new(shards.unwrap()), ServerConfig::default()));
+        let response = readiness(&client).await;
+        assert_eq!(response.status().as_u16(), status);
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        let text = String::from_utf8_lossy(&body).into_owned();
+        assert_eq!(text.contains("shard db2 does not answer"), named, "{text}");
+    }
+}
+
 /// The status of `/readyz`, a moment later than the last time.
 async fn ready(client: &Client) -> u16 {
+    readiness(client).await.status().as_u16()
+}
+
+async fn readiness(client: &Client) -> Response<ResponseBody> {
     tokio::time::sleep(Duration::from_millis(1100)).await;
     let mut request = Request::get("/readyz")
         .body(Full::new(Bytes::new()))
         .unwrap();
     let host = HeaderValue::from_static("localhost");
     request.headers_mut().insert("host", host);
-    let response = client.http.clone().call(request).await.unwrap();
-    response.status().as_u16()
+    client.http.clone().call(request).await.unwrap()
 }
 
 #[tokio::test]
@@ -227,7 +268,7 @@ async fn an_instance_whose_store_is_full_is_not_ready() {
     let client = Client::at(on(Arc::clone(&store), ServerConfig::default()));
     let client = client.with_capabilities(capabilities());
     assert_eq!(ready(&client).await, 200);
-    let blob = sterna_store::BlobId::from_bytes([1; 16]);
+    let blob = BlobId::from_bytes([1; 16]);
     let minute = Duration::from_secs(60);
     store
         .put_blob(blob, vec![0; 100_000].into(), minute)
