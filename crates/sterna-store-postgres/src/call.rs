@@ -5,7 +5,7 @@ use std::time::Duration;
 use deadpool_postgres::Pool;
 use sterna_store::{Backoff, Error};
 use tokio::sync::oneshot;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::Schema;
 use crate::error::{Failure, no_connection, too_slow};
@@ -19,6 +19,8 @@ pub(crate) struct Caller {
     /// Longest duration of one try, once it has a connection.
     pub(crate) limit: Duration,
     pub(crate) attempts: u32,
+    /// Time in which a standby is promoted; zero if there is none.
+    pub(crate) failover: Duration,
 }
 
 impl Caller {
@@ -31,8 +33,13 @@ impl Caller {
         operation: &O,
         mut tell: oneshot::Sender<Result<O::Output, Error>>,
     ) {
-        let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(5));
-        let mut attempt = 1;
+        let longest = match self.failover {
+            Duration::ZERO => Duration::from_secs(5),
+            // Work goes on soon after the promotion.
+            _ => Duration::from_secs(1),
+        };
+        let mut backoff = Backoff::new(Duration::from_millis(100), longest);
+        let (begun, mut attempt) = (Instant::now(), 1);
         let result = loop {
             let connection = tokio::select! {
                 biased;
@@ -48,6 +55,8 @@ impl Caller {
             };
             match result {
                 Err(failure) if attempt < self.attempts && failure.is_passing() => attempt += 1,
+                Err(failure) if begun.elapsed() < self.failover && failure.may_pass_elsewhere() => {
+                }
                 result => break result,
             }
             tokio::select! {
@@ -71,6 +80,21 @@ impl Caller {
             }
             result
         });
-        attempt.await.unwrap_or_else(|_| Err(too_slow().into()))
+        let result = attempt.await.unwrap_or_else(|_| Err(stalled()));
+        self.leave_lost_server(&result);
+        result
     }
+
+    /// Closes the connections that are not in use, if one of them was lost: the
+    /// others go to the same server, and each would be waited for.
+    pub(crate) fn leave_lost_server<T>(&self, result: &Result<T, Failure>) {
+        if !self.failover.is_zero() && result.as_ref().is_err_and(Failure::is_fatal) {
+            self.pool.retain(|_, _| false);
+        }
+    }
+}
+
+/// The server did not answer in time.
+pub(crate) fn stalled() -> Failure {
+    Failure::Stalled(too_slow())
 }

@@ -38,6 +38,15 @@ pub struct Config {
     ///
     /// Six: with the pauses between, about three seconds in all.
     pub attempts: u32,
+    /// Time for which a call is repeated, beyond its [`attempts`](Self::attempts),
+    /// while no server takes writes or a server that was reached does not answer.
+    ///
+    /// A minute if the connection string names several servers: Patroni takes thirty
+    /// seconds to see that a primary is gone, and a moment more to promote another.
+    /// Zero for one server.
+    pub failover: Duration,
+    /// Treatment of effects on a primary whose standbys are not synchronous.
+    pub asynchronous: Asynchronous,
     /// The party that brings the tables up to date.
     pub migrate: Migrate,
     /// The source of hints.
@@ -49,6 +58,10 @@ pub struct Config {
 impl Config {
     /// Settings for the server that `connection` names: a URL or a list of
     /// `key=value`, as for every other program.
+    ///
+    /// Several hosts are one primary and its standbys, as in
+    /// `postgres://sterna@db1,db2,db3/tasks`. The one that takes writes is used
+    /// (`target_session_attrs=read-write`, unless another value is given).
     ///
     /// # Errors
     ///
@@ -67,6 +80,7 @@ impl Config {
         if server.get_application_name().is_none() {
             server.application_name("sterna");
         }
+        let is_cluster = server.get_hosts().len().max(server.get_hostaddrs().len()) > 1;
         Ok(Self {
             server,
             schema: Schema::default(),
@@ -74,6 +88,8 @@ impl Config {
             wait: Duration::from_secs(5),
             limit: Duration::from_secs(15),
             attempts: 6,
+            failover: Duration::from_secs(if is_cluster { 60 } else { 0 }),
+            asynchronous: Asynchronous::RefusesEffects,
             migrate: Migrate::OnConnect,
             hints: Hints::Listen,
             trust: Trust::System,
@@ -134,6 +150,20 @@ pub enum Migrate {
     Never,
     /// The first instance that connects.
     OnConnect,
+}
+
+/// Treatment of effects on a primary whose standbys are not synchronous.
+///
+/// A failover to such a standby takes back what was acknowledged last. For a task
+/// that means steps that run again; for the claim of an effect, that the effect runs
+/// twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Asynchronous {
+    /// Effects are claimed all the same: one may run twice after a failover.
+    MayRepeatEffects,
+    /// No effect is claimed (`MR0710`).
+    RefusesEffects,
 }
 
 /// The connection for hints that a task was answered or cancelled.

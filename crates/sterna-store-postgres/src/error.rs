@@ -13,6 +13,8 @@ pub(crate) enum Failure {
     Lost(Error),
     /// A rule of the store did.
     Refused(Error),
+    /// A connection, or an answer on it, did not come in time.
+    Stalled(Error),
 }
 
 impl Failure {
@@ -23,15 +25,21 @@ impl Failure {
                 matches!(classify(error), DbErrorClass::Busy | DbErrorClass::Lost)
             }
             Self::Lost(_) => true,
-            Self::Refused(_) => false,
+            Self::Refused(_) | Self::Stalled(_) => false,
         }
+    }
+
+    /// Returns whether the same call may succeed on another server, once that takes
+    /// writes.
+    pub(crate) fn may_pass_elsewhere(&self) -> bool {
+        self.is_passing() || matches!(self, Self::Stalled(_))
     }
 
     /// Returns whether the connection is unusable from here on.
     pub(crate) fn is_fatal(&self) -> bool {
         match self {
             Self::Database(error) => classify(error) == DbErrorClass::Lost,
-            Self::Lost(_) => true,
+            Self::Lost(_) | Self::Stalled(_) => true,
             Self::Refused(_) => false,
         }
     }
@@ -52,7 +60,7 @@ impl From<Error> for Failure {
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
         match failure {
-            Failure::Refused(error) | Failure::Lost(error) => error,
+            Failure::Lost(error) | Failure::Refused(error) | Failure::Stalled(error) => error,
             Failure::Database(error) => classify(&error).explain().because(error),
         }
     }
@@ -192,7 +200,7 @@ pub(crate) fn no_connection(error: PoolError) -> Failure {
             .because(error),
         ),
         PoolError::Backend(error) => Failure::Database(error),
-        PoolError::Timeout(TimeoutType::Wait) => Failure::Refused(
+        PoolError::Timeout(TimeoutType::Wait) => Failure::Stalled(
             Error::new(
                 ErrorKind::Unavailable,
                 "every connection to the database is in use",

@@ -7,8 +7,8 @@ use sterna_store::{BoxFuture, Error, NewTask, TaskId};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::call::Caller;
-use crate::error::{Failure, no_connection, too_slow};
+use crate::call::{Caller, stalled};
+use crate::error::{Failure, no_connection};
 use crate::rows::create::create_together;
 use crate::rows::verb::Verb;
 use crate::rows::{LockedElsewhere, LockedTask, Needs, Operation, Writes};
@@ -124,7 +124,9 @@ async fn share<C: SharedCall>(caller: &Caller, calls: &mut [C]) -> Result<(), Fa
         }
         result
     });
-    shared.await.unwrap_or_else(|_| Err(too_slow().into()))
+    let result = shared.await.unwrap_or_else(|_| Err(stalled()));
+    caller.leave_lost_server(&result);
+    result
 }
 
 /// A call that can share a transaction.

@@ -19,7 +19,10 @@ impl Ledger for PostgresStore {
         effect: Effect,
         claim: EffectClaim,
     ) -> BoxFuture<'_, Result<OnceClaim, Error>> {
-        self.run(ClaimOnce { effect, claim })
+        Box::pin(async move {
+            self.may_claim_effects()?;
+            self.run(ClaimOnce { effect, claim }).await
+        })
     }
 
     fn settle_once(

@@ -43,6 +43,11 @@
 //! Calls are made again, [`Config::attempts`] times in all. Every call of a store
 //! may be repeated: a claim has a fence or a claimant, and a repeated write has
 //! no further effect.
+//!
+//! Name a primary and its standbys in one connection string, and calls are repeated
+//! until one of them takes writes, for [`Config::failover`]. What a failover can lose
+//! is up to the primary: [`Replication`] says it, and on a primary that acknowledges
+//! before a standby has the commit, effects are refused ([`Asynchronous`]).
 
 mod call;
 mod config;
@@ -52,13 +57,17 @@ mod ledger;
 mod listen;
 mod migrate;
 mod pool;
+mod replication;
 mod rows;
+mod servers;
 mod session;
 mod statement;
 mod store;
 mod survey;
 mod tasks;
+mod tls;
 
-pub use config::{Config, Hints, Migrate, Schema, Trust};
+pub use config::{Asynchronous, Config, Hints, Migrate, Schema, Trust};
+pub use replication::Replication;
 pub use store::{PostgresStore, migrate};
 pub use survey::PostgresSurvey;

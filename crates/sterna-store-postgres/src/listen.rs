@@ -2,18 +2,16 @@
 
 use std::fmt;
 use std::future::poll_fn;
-use std::pin::pin;
 use std::str::FromStr;
 use std::task::{Poll, ready};
 use std::time::Duration;
 
 use sterna_store::{Backoff, BlobId, Error, ParseIdError, TaskId, WakeupSender};
 use tokio::task::JoinSet;
-use tokio::time::sleep;
-use tokio_postgres::AsyncMessage;
-use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio::time::{sleep, timeout};
+use tokio_postgres::{AsyncMessage, Client};
 
-use crate::pool::tls;
+use crate::servers::{Line, Servers};
 use crate::session::random;
 use crate::{Config, Hints};
 
@@ -26,18 +24,20 @@ pub(crate) fn start(config: &Config, wakeups: &WakeupSender) -> Result<JoinSet<(
         Hints::Listen => config,
         Hints::ListenAt(direct) => direct,
     };
-    let tls = tls(server)?;
+    let servers = Servers::new(server)?;
     let command = format!("LISTEN {}", config.schema.as_str());
-    let (server, wakeups) = (server.server.clone(), wakeups.clone());
+    let wakeups = wakeups.clone();
     tasks.spawn(async move {
         // A hint may be missed, so a connection that is lost is nothing to
         // report: workers poll all the time.
         let mut backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(30));
         loop {
-            if listen(&server, tls.clone(), &command, &wakeups)
-                .await
-                .is_ok()
-            {
+            // A server that accepts a connection and says no more is left for another.
+            let listened = match timeout(LONGEST_CONNECT, servers.connect()).await {
+                Ok(Ok((client, line))) => listen(&client, line, &command, &wakeups).await,
+                _ => Listened::Never,
+            };
+            if listened == Listened::ForAWhile {
                 backoff.reset();
             }
             sleep(backoff.pause(random())).await;
@@ -46,41 +46,59 @@ pub(crate) fn start(config: &Config, wakeups: &WakeupSender) -> Result<JoinSet<(
     Ok(tasks)
 }
 
-/// Listens until the connection ends. An error means that it never began.
+/// The fate of a connection for hints: it was heard for a while, or never.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Listened {
+    ForAWhile,
+    Never,
+}
+
+/// Listens until the connection ends, or does not answer any more: that of a server
+/// that is stopped, or that another one has replaced, stays open.
 async fn listen(
-    server: &tokio_postgres::Config,
-    tls: MakeRustlsConnect,
+    client: &Client,
+    mut line: Line,
     command: &str,
     wakeups: &WakeupSender,
-) -> Result<(), tokio_postgres::Error> {
-    let (client, mut connection) = server.connect(tls).await?;
-    let mut subscribe = pin!(client.batch_execute(command));
-    let mut subscribed = false;
-    poll_fn(|cx| {
-        if !subscribed && let Poll::Ready(result) = subscribe.as_mut().poll(cx) {
-            if let Err(error) = result {
-                return Poll::Ready(Err(error));
-            }
-            subscribed = true;
-        }
-        loop {
-            match ready!(connection.poll_message(cx)) {
-                Some(Ok(AsyncMessage::Notification(notice))) => {
-                    match notice.payload().parse() {
-                        Ok(Hint::Blob(blob)) => wakeups.send_for_blob(blob),
-                        Ok(Hint::Task(task)) => wakeups.send(task),
-                        // Of another version, which says more than we know.
-                        Err(_) => {}
-                    }
-                }
-                Some(Ok(_)) => {}
-                Some(Err(error)) if !subscribed => return Poll::Ready(Err(error)),
-                Some(Err(_)) | None => return Poll::Ready(Ok(())),
+) -> Listened {
+    let mut listened = Listened::Never;
+    let messages = poll_fn(|cx| {
+        while let Some(Ok(message)) = ready!(line.poll_message(cx)) {
+            let AsyncMessage::Notification(notice) = message else {
+                continue;
+            };
+            match notice.payload().parse() {
+                Ok(Hint::Blob(blob)) => wakeups.send_for_blob(blob),
+                Ok(Hint::Task(task)) => wakeups.send(task),
+                // Of another version, which says more than we know.
+                Err(_) => {}
             }
         }
-    })
-    .await
+        Poll::Ready(())
+    });
+    let subscription = async {
+        let mut statement = command;
+        while let Ok(Ok(())) = timeout(ANSWER, client.batch_execute(statement)).await {
+            listened = Listened::ForAWhile;
+            statement = "";
+            sleep(PING).await;
+        }
+    };
+    tokio::select! {
+        () = messages => {}
+        () = subscription => {}
+    }
+    listened
 }
+
+/// Longest wait for a server that takes writes.
+const LONGEST_CONNECT: Duration = Duration::from_secs(30);
+
+/// Pause between two looks whether the server still answers.
+const PING: Duration = Duration::from_secs(10);
+
+/// Longest wait for its answer.
+const ANSWER: Duration = Duration::from_secs(10);
 
 /// The subject of a notification. Its text is read by other versions too: a task
 /// is its id alone, and a version without blobs ignores the others.

@@ -13,9 +13,11 @@ use crate::error::cut_off;
 use crate::group::{Group, Pending, PendingVerb, SharedCall};
 use crate::migrate::{Apply, Find, newer, newest, older};
 use crate::pool::pool;
+use crate::replication::refused;
 use crate::rows::Operation;
 use crate::rows::verb::Verb;
-use crate::{Config, Hints, Migrate, Schema, listen};
+use crate::servers::Servers;
+use crate::{Asynchronous, Config, Hints, Migrate, Replication, Schema, listen};
 
 /// A store in a schema of a PostgreSQL database, for a fleet.
 ///
@@ -35,6 +37,8 @@ use crate::{Config, Hints, Migrate, Schema, listen};
 /// ```
 pub struct PostgresStore {
     caller: Arc<Caller>,
+    servers: Servers,
+    asynchronous: Asynchronous,
     calls: Arc<Calls>,
     pub(crate) creations: Arc<Group<Pending<NewTask>>>,
     changes: Arc<Group<Box<dyn PendingVerb>>>,
@@ -54,16 +58,19 @@ impl PostgresStore {
     /// [`Migrate::Never`](crate::Migrate::Never) is set. [`Error::code`] names the
     /// page that says what to do.
     pub async fn connect(config: Config) -> Result<Self, Error> {
-        let pool = pool(&config)?;
+        let servers = Servers::new(&config)?;
         let wakeups = WakeupSender::default();
         let store = Self {
             _listener: listen::start(&config, &wakeups)?,
             caller: Arc::new(Caller {
-                pool,
+                pool: pool(&config, servers.clone())?,
                 schema: config.schema.clone(),
                 limit: config.limit,
                 attempts: config.attempts,
+                failover: config.failover,
             }),
+            servers,
+            asynchronous: config.asynchronous,
             calls: Arc::default(),
             // One after the other, so that the quota of an owner counts those before.
             creations: Arc::new(Group::new(1)),
@@ -72,6 +79,21 @@ impl PostgresStore {
         };
         store.prepare(config.migrate).await?;
         Ok(store)
+    }
+
+    /// Replication of the server that takes the writes, as of the newest connection.
+    pub fn replication(&self) -> Replication {
+        self.servers.replication()
+    }
+
+    /// Refuses an effect whose claim a failover would forget.
+    pub(crate) fn may_claim_effects(&self) -> Result<(), Error> {
+        match (self.replication(), self.asynchronous) {
+            (found @ Replication::Asynchronous { .. }, Asynchronous::RefusesEffects) => {
+                Err(refused(&found))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Makes sure that the tables have the version that this program knows.

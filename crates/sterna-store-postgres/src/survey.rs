@@ -7,7 +7,7 @@ use sterna_store::{
 };
 
 use crate::rows::survey::{Details, ReadValue};
-use crate::{Config, Hints, Migrate, PostgresStore};
+use crate::{Config, Hints, Migrate, PostgresStore, Replication};
 
 /// A store in a database, as its operator sees it.
 ///
@@ -41,6 +41,11 @@ impl PostgresSurvey {
         config.hints = Hints::Off;
         config.connections = config.connections.min(2);
         PostgresStore::connect(config).await.map(Self)
+    }
+
+    /// Replication of the server that takes the writes.
+    pub fn replication(&self) -> Replication {
+        self.0.replication()
     }
 }
 

@@ -20,7 +20,7 @@ impl Programs {
             packaged.sort();
         }
         let complete = |folder: &PathBuf| {
-            let programs = ["initdb", "pg_ctl", "postgres"];
+            let programs = ["initdb", "pg_basebackup", "pg_ctl", "postgres"];
             programs
                 .iter()
                 .all(|program| folder.join(program).is_file())

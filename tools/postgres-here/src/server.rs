@@ -1,5 +1,5 @@
 use std::fmt;
-use std::io::{self, BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -12,6 +12,8 @@ pub struct Postgres {
     keeper: Child,
     folder: PathBuf,
     programs: Programs,
+    /// Its name as a standby.
+    name: String,
 }
 
 impl Postgres {
@@ -25,14 +27,56 @@ impl Postgres {
         let Some(programs) = Programs::find() else {
             return Ok(None);
         };
+        Self::run(programs, INIT, setting).map(Some)
+    }
+
+    /// Starts a server that follows this one under the name `name`, by which
+    /// `synchronous_standby_names` knows it.
+    ///
+    /// # Errors
+    ///
+    /// It does not start.
+    pub fn standby(&self, name: &str) -> io::Result<Self> {
+        let programs = Programs::find().ok_or_else(|| io::Error::other("PostgreSQL is gone"))?;
+        let primary = self.folder.display();
+        let mut standby = Self::run(programs, COPY, &format!("{primary}\n{name}"))?;
+        standby.name = name.to_owned();
+        Ok(standby)
+    }
+
+    /// Follows another server from here on, as a standby does when that is promoted.
+    ///
+    /// # Errors
+    ///
+    /// The server does not run.
+    pub fn follow(&self, primary: &Self) -> io::Result<()> {
+        let (folder, name) = (primary.folder.display(), &self.name);
+        self.set(&format!(
+            "primary_conninfo = 'host={folder} user=sterna application_name={name}'"
+        ))
+    }
+
+    /// Adds a line to the configuration, and has the server read it.
+    ///
+    /// # Errors
+    ///
+    /// The server does not run.
+    pub fn set(&self, setting: &str) -> io::Result<()> {
+        let file = self.folder.join("data/postgresql.conf");
+        let mut file = std::fs::OpenOptions::new().append(true).open(file)?;
+        writeln!(file, "{setting}")?;
+        self.control(&["reload"])
+    }
+
+    fn run(programs: Programs, make: &str, setting: &str) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("sterna-pg").tempdir()?;
         let folder = folder.keep();
         programs.give(&folder)?;
         let mut keeper = programs
-            .shell(SCRIPT)
+            .shell(&format!("{make}{KEEP}"))
             .arg(&folder)
             .arg(programs.folder())
-            .arg(setting)
+            .args(setting.splitn(2, '\n'))
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -44,11 +88,12 @@ impl Postgres {
         if line != "ready\n" {
             return Err(io::Error::other("PostgreSQL did not start"));
         }
-        Ok(Some(Self {
+        Ok(Self {
             keeper,
             folder,
             programs,
-        }))
+            name: String::new(),
+        })
     }
 
     /// How to reach it.
@@ -130,9 +175,9 @@ impl fmt::Debug for Postgres {
     }
 }
 
-/// Makes a server in the folder `$1` with the programs in `$2` and the setting
-/// `$3`, and removes both when nobody is left at the other end of its input.
-const SCRIPT: &str = r#"
+/// Makes the files of a server in the folder `$1` with the programs in `$2` and the
+/// setting `$3`.
+const INIT: &str = r#"
     cd "$1" || exit 1
     "$2"/initdb -D "$1/data" -U sterna -A trust -E UTF8 --locale=C --no-sync >init.log 2>&1 &&
     echo "$3
@@ -140,8 +185,21 @@ const SCRIPT: &str = r#"
           unix_socket_directories = '$1'
           max_connections = 100
           shared_buffers = 32MB" >>data/postgresql.conf &&
+"#;
+
+/// Copies those of the server in the folder `$3`, to follow it under the name `$4`.
+const COPY: &str = r#"
+    cd "$1" || exit 1
+    "$2"/pg_basebackup -h "$3" -U sterna -D "$1/data" -X stream -c fast --no-sync >init.log 2>&1 &&
+    touch data/standby.signal &&
+    echo "unix_socket_directories = '$1'
+          primary_conninfo = 'host=$3 user=sterna application_name=$4'" >>data/postgresql.conf &&
+"#;
+
+/// Starts the server, and removes it when its input ends.
+const KEEP: &str = r#"
     "$2"/pg_ctl -D "$1/data" -w -l "$1/server.log" start >/dev/null &&
-    echo ready
+    echo ready || echo failed
     read -r _
     "$2"/pg_ctl -D "$1/data" -w -m immediate stop >/dev/null 2>&1
     cd / && rm -rf "$1"

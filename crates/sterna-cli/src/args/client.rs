@@ -106,6 +106,12 @@ pub(crate) struct DoctorArgs {
     /// Call this tool to see whether it asks: `"TOOL [key=value]..."`; can be given several times
     #[arg(long = "try", value_name = "CALL")]
     pub(crate) trials: Vec<String>,
+    /// The store of the server, to see what a failover of it would lose: a SQLite file or a postgres:// URL; once for each shard
+    #[arg(long, value_name = "URL", hide_env_values = true)]
+    pub(crate) store: Vec<String>,
+    /// The schema of the store in PostgreSQL [default: sterna]
+    #[arg(long, value_name = "NAME", requires = "store")]
+    pub(crate) schema: Option<String>,
 }
 
 /// Reads `PORT`, `localhost:PORT` or an address of this machine alone.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sterna_inspect::doctor::{DoctorError, Examination, Finding, Report, Trial};
 
-use super::NamedServer;
+use super::{NamedServer, doctor_store};
 use crate::args::DoctorArgs;
 use crate::arguments;
 use crate::exit::{Exit, Failure};
@@ -18,6 +18,18 @@ pub(crate) async fn run(args: DoctorArgs, screen: Screen) -> Result<Exit, Failur
 }
 
 async fn examine(args: DoctorArgs, screen: Screen) -> Result<Exit, Failure> {
+    let stores = doctor_store::examine(&args.store, args.schema.as_deref()).await;
+    let names_server = !args.target.words.is_empty() || !args.target.connect.command.is_empty();
+    if !stores.is_empty() && !names_server {
+        let healthy = doctor_store::are_healthy(&stores);
+        let findings: Vec<Value> = stores.iter().map(doctor_store::to_json).collect();
+        let json = json!({"ok": healthy, "findings": findings});
+        screen.result(&json, doctor_store::text(&stores) + verdict(healthy))?;
+        return Ok(match healthy {
+            true => Exit::Done,
+            false => Exit::Failed,
+        });
+    }
     let server = NamedServer::alone(&args.target)?;
     let mut examination = Examination::default();
     examination.has_headers = matches!(server.target.server, Server::Url { .. });
@@ -31,10 +43,14 @@ async fn examine(args: DoctorArgs, screen: Screen) -> Result<Exit, Failure> {
         builder.map_err(|failure| failure.error.into())
     };
     let report = examination.run(&connector).await.map_err(refused)?;
-    let healthy = report.is_healthy();
-    let findings: Vec<Value> = report.findings.iter().map(to_json).collect();
+    let healthy = report.is_healthy() && doctor_store::are_healthy(&stores);
+    let findings = report.findings.iter().map(to_json);
+    let findings: Vec<Value> = findings
+        .chain(stores.iter().map(doctor_store::to_json))
+        .collect();
     let json = json!({"ok": healthy, "findings": findings});
-    screen.result(&json, text(&report))?;
+    let text = text(&report) + doctor_store::text(&stores) + verdict(healthy);
+    screen.result(&json, text)?;
     Ok(match (report.served, healthy) {
         (0, _) => Exit::Unreachable,
         (_, true) => Exit::Done,
@@ -85,9 +101,12 @@ fn text(report: &Report) -> Text {
         let seen = format!("  {:<12}  {}\n", finding.check, one_line(&finding.seen));
         text += Text::from("  ") + mark + seen;
     }
-    text += match report.is_healthy() {
+    text
+}
+
+fn verdict(healthy: bool) -> &'static str {
+    match healthy {
         true => "healthy\n",
         false => "not healthy\n",
-    };
-    text
+    }
 }

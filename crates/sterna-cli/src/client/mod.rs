@@ -4,6 +4,7 @@ mod advice;
 mod call;
 mod discover;
 mod doctor;
+mod doctor_store;
 mod inspect;
 mod list;
 mod listen;

@@ -126,3 +126,29 @@ fn the_doctor_sees_which_tools_ask() {
     let ran = at(&url, &["--json", "doctor", "URL", "--try", "nothing"]);
     assert_eq!((ran.code, &ran.json()["ok"]), (1, &json!(false)));
 }
+
+#[test]
+fn the_doctor_looks_at_stores_without_a_server() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("tasks.db").display().to_string();
+    let config = sterna_store_sqlite::Config::default();
+    sterna_store_sqlite::SqliteStore::open(&path, config).unwrap();
+    let ran = run(command().args(["doctor", "--store", &path]), "");
+    expect![[r#"
+          yes  store 1       a SQLite file
+        healthy
+        exit 0
+    "#]]
+    .assert_eq(&ran.shown());
+    // No server listens there, and a password is not shown.
+    let gone = "postgres://sterna:hunter2@127.0.0.1:1/tasks";
+    let args = ["--json", "doctor", "--store", &path, "--store", gone];
+    let ran = run(command().args(args), "");
+    let findings = &ran.json()["findings"];
+    assert_eq!((ran.code, &findings[1]["ok"]), (1, &json!(false)));
+    let seen = findings[1]["seen"].to_string();
+    assert!(
+        seen.contains("MR0707") && !seen.contains("hunter2"),
+        "{seen}"
+    );
+}

@@ -4,6 +4,7 @@
 mod contract;
 mod damage;
 mod dead_shard;
+mod failover;
 mod failures;
 mod group;
 mod hints;

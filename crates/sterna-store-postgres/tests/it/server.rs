@@ -58,6 +58,11 @@ impl Server {
         })
     }
 
+    /// Our own server, which others are going to follow.
+    pub(crate) fn into_own(self) -> Postgres {
+        self.own.expect("only our own server is followed")
+    }
+
     /// Settings for a schema that is unused.
     ///
     /// Its connections bear the name of the schema, so that a test can find
