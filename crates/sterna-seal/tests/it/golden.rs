@@ -30,11 +30,23 @@ fn every_token_ever_released_opens() {
 }
 
 /// One token with everything that is needed to open it and to check it.
-struct Golden {
+pub(crate) struct Golden {
     fields: BTreeMap<String, String>,
 }
 
 impl Golden {
+    /// The token of a file.
+    pub(crate) fn named(name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+        Self::read(&fs::read_to_string(folder.join(name).with_extension("txt")).unwrap())
+    }
+
+    pub(crate) fn of(fields: impl Iterator<Item = (String, String)>) -> Self {
+        Self {
+            fields: fields.collect(),
+        }
+    }
+
     fn read(text: &str) -> Self {
         let lines = text.lines().filter(|line| !line.starts_with('#'));
         let fields = lines.map(|line| {
@@ -62,7 +74,7 @@ impl Golden {
         assert_eq!(*payload, self.bytes("payload"));
     }
 
-    fn binding(&self) -> Binding {
+    pub(crate) fn binding(&self) -> Binding {
         let realm = Realm::new(self.field("audience"), self.optional("tenant"));
         let principal = match self.optional("subject") {
             Some(subject) => named(self.field("issuer"), subject, self.optional("client")),
@@ -72,11 +84,11 @@ impl Golden {
         Binding::new(&realm, &principal, &target, self.optional("arguments")).unwrap()
     }
 
-    fn field(&self, name: &str) -> &str {
+    pub(crate) fn field(&self, name: &str) -> &str {
         self.optional(name).unwrap()
     }
 
-    fn optional(&self, name: &str) -> Option<&str> {
+    pub(crate) fn optional(&self, name: &str) -> Option<&str> {
         self.fields.get(name).map(String::as_str)
     }
 

@@ -12,3 +12,4 @@ mod reload;
 mod rotation;
 mod spill;
 mod stage;
+mod vectors;
