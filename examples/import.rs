@@ -96,6 +96,9 @@ async fn import(
 
 /// Loads a chunk once. If an instance died while it did that, the CRM knows whether
 /// the chunk has arrived.
+///
+/// An instance that only stood still could load its chunk after the CRM was asked. A
+/// CRM that refuses a key it has seen closes that gap too; this one counts instead.
 async fn load(cx: &Cx<'_>, crm: &Crm, list: &str, chunk: &[Row]) -> Result<(), Problem> {
     loop {
         let loading = cx.try_once("load", async |key| crm.load(list, chunk, key).await);
