@@ -3,9 +3,13 @@
 mod arrows;
 mod codes;
 mod dependencies;
+mod glossary;
+mod guide;
 mod ledger;
+mod links;
 mod manifests;
 mod modules;
+mod page;
 mod sentences;
 mod sizes;
 mod tree;
@@ -33,6 +37,9 @@ pub(crate) fn run() -> Result<()> {
     complaints.extend(tree::stray_tests(&tree));
     complaints.extend(ledger::check(&tree));
     complaints.extend(codes::check(&tree));
+    complaints.extend(links::check(&tree, &root));
+    complaints.extend(guide::check(&tree));
+    complaints.extend(glossary::check(&tree));
     if complaints.is_empty() {
         return Ok(());
     }

@@ -21,10 +21,12 @@ impl Tree {
                 collect(root, &folder, &mut files)?;
             }
         }
-        let manifest = root.join(MANIFEST);
-        let text = std::fs::read_to_string(&manifest)
-            .with_context(|| format!("cannot read {}", manifest.display()))?;
-        files.insert(MANIFEST.into(), text);
+        for name in [MANIFEST, "README.md"] {
+            let path = root.join(name);
+            let text = std::fs::read_to_string(&path)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            files.insert(name.into(), text);
+        }
         Ok(Self { files })
     }
 

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod arguments;
+mod dashboard;
 mod styles;
 
 use sterna::server::Server;
