@@ -18,6 +18,7 @@ mod lambda;
 mod listening;
 mod miri;
 mod node;
+mod picture;
 mod release;
 mod shell;
 mod soak;
@@ -119,6 +120,8 @@ enum Task {
     Lambda,
     /// Run the core's tests in Miri (needs a nightly toolchain with it)
     Miri,
+    /// Play the demo and draw it for the README
+    Picture,
     /// Walk the checklist of a release: versions, changelog, features, rust-version, packages
     Release,
     /// Run the long form of everything that has one
@@ -180,6 +183,7 @@ fn run() -> Result<()> {
         Task::Interop { peer } => interop::run(peer.as_deref()),
         Task::Lambda => lambda::run(lambda::Profile::Release),
         Task::Miri => miri::run(),
+        Task::Picture => picture::run(),
         Task::Release => release::run(),
         Task::Soak { minutes, seed } => soak::run(minutes, seed),
         Task::Test => test::run(),

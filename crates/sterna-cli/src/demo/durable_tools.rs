@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use sterna_server::{Cx, Server, ServerConfig, TaskMode, Tool, ToolError};
+use sterna_server::{Cx, Server, TaskMode, Tool, ToolError};
 use sterna_store_sqlite::{Config, SqliteStore};
 
 use crate::exit::Failure;
@@ -16,16 +16,16 @@ use crate::exit::Failure;
 /// Gives `server` a store in `folder`, and the tools that need one.
 pub(super) fn add(server: Server, folder: &Path) -> Result<Server, Failure> {
     let store = SqliteStore::open(store_in(folder), Config::default())?;
-    let mut config = ServerConfig::default();
-    // Thirty seconds for a dead worker are too long for a demo.
-    config.tasks.lease = Duration::from_secs(1);
-    config.tasks.poll_interval = Duration::from_millis(50);
-    config.tasks.longest_poll = Duration::from_millis(100);
     let publish = Tool::new("publish", "Publishes an article after approval", publish);
     let vote = Tool::new("vote", "Takes one vote", vote);
     Ok(server
         .store(Arc::new(store))
-        .config(config)
+        .configure(|config| {
+            // Thirty seconds for a dead worker are too long for a demo.
+            config.tasks.lease = Duration::from_secs(1);
+            config.tasks.poll_interval = Duration::from_millis(50);
+            config.tasks.longest_poll = Duration::from_millis(100);
+        })
         .state(Effects(effects_in(folder)))
         .offer(Tool::new("refund", "Refunds an order after asking", refund).requires_store())
         .offer(vote.single_use())
