@@ -9,8 +9,8 @@ use crate::lambda::Profile;
 use crate::shell::{command, finish};
 use crate::speed::CountFor;
 use crate::{
-    chaos, conformance, deny, external_types, faults, fuzz, interop, lambda, release, speed, test,
-    tidy, wasm,
+    book, chaos, conformance, deny, external_types, faults, fuzz, interop, lambda, release, speed,
+    test, tidy, wasm,
 };
 
 pub(crate) fn run() -> Result<()> {
@@ -35,6 +35,7 @@ pub(crate) fn run() -> Result<()> {
                 .env("RUSTDOCFLAGS", "-D warnings"),
         )
     })?;
+    stage("book", book::run)?;
     stage("external types", external_types::run)?;
     stage("features", release::features)?;
     stage("rust-version", release::oldest_compiler)?;

@@ -5,8 +5,10 @@
     reason = "a command-line tool talks to a person"
 )]
 
+mod book;
 mod chaos;
 mod ci;
+mod compare;
 mod conformance;
 mod deny;
 mod external_types;
@@ -69,6 +71,8 @@ enum Task {
     },
     /// Run every check that guards a change: fmt, clippy, tidy, docs, tests
     Ci,
+    /// Call the servers of examples/compare, written with four SDKs (needs npm, PyPI and crates.io)
+    Compare,
     /// Run the official conformance suite against our fixtures (needs npm)
     Conformance {
         /// Only this part
@@ -118,6 +122,8 @@ enum Task {
     /// Run the example for AWS Lambda, built for release, and print its figures
     /// (needs PostgreSQL)
     Lambda,
+    /// Count the lines of the servers of examples/compare, for the table of the guide
+    Lines,
     /// Run the core's tests in Miri (needs a nightly toolchain with it)
     Miri,
     /// Play the demo and draw it for the README
@@ -164,6 +170,7 @@ fn run() -> Result<()> {
         }),
         Task::Chaos { minutes } => chaos::run(minutes.map_or(chaos::SHORT, |minutes| minutes * 60)),
         Task::Ci => ci::run(),
+        Task::Compare => compare::run(),
         Task::Conformance { part, scenario } => conformance::run(part, scenario.as_deref()),
         Task::Deny => deny::run().and_then(|()| deny::advisories()),
         Task::ExternalTypes => external_types::run(),
@@ -182,6 +189,7 @@ fn run() -> Result<()> {
         }
         Task::Interop { peer } => interop::run(peer.as_deref()),
         Task::Lambda => lambda::run(lambda::Profile::Release),
+        Task::Lines => compare::count(),
         Task::Miri => miri::run(),
         Task::Picture => picture::run(),
         Task::Release => release::run(),

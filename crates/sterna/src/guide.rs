@@ -47,6 +47,12 @@ struct Elicitation;
 #[doc = include_str!("../../../docs/guide/errors.md")]
 struct Errors;
 
+#[doc = include_str!("../../../docs/guide/from-fastmcp.md")]
+struct FromFastmcp;
+
+#[doc = include_str!("../../../docs/guide/from-typescript.md")]
+struct FromTypescript;
+
 #[doc = include_str!("../../../docs/guide/from-rmcp.md")]
 struct FromRmcp;
 

@@ -5,6 +5,7 @@ mod activation;
 #[path = "../../../crates/sterna-inspect/tests/it/chromium.rs"]
 #[expect(dead_code, reason = "the tests of the inspector use more of it")]
 mod chromium;
+mod compare;
 mod container;
 mod fleet;
 mod headers;

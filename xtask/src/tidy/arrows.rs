@@ -143,6 +143,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "examples",
         &[
+            "sterna",
             "sterna-protocol",
             "sterna-seal",
             "sterna-server",

@@ -32,7 +32,9 @@ fn broken(tree: &Tree, root: &Path, page: &Page<'_>, target: &str) -> Option<&'s
         return None;
     }
     let (file, heading) = target.split_once('#').unwrap_or((target, ""));
-    let folder = Path::new(page.path).parent().unwrap_or_else(|| Path::new(""));
+    let folder = Path::new(page.path)
+        .parent()
+        .unwrap_or_else(|| Path::new(""));
     let path = match file {
         "" => PathBuf::from(page.path),
         file => plain(&folder.join(file)),
