@@ -89,21 +89,28 @@ pub type Sampler = Arc<
         + Sync,
 >;
 
-/// A proxy that records a client on its way to the server.
+/// The way of a client that is recorded.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct RecordConfig {
-    /// Address to listen on. It must be loopback: the proxy sends requests on with
-    /// the credentials that they have.
-    pub listen: SocketAddr,
-    /// URL of the server.
-    pub url: String,
+pub enum RecordConfig {
+    /// A proxy for a server with a URL.
+    Http {
+        /// Address to listen on. It must be loopback: the proxy sends requests on with
+        /// the credentials that they have.
+        listen: SocketAddr,
+        /// URL of the server.
+        url: String,
+    },
+    /// Pipes, which the caller passes on with
+    /// [`Inspector::stdio_recorder`](crate::Inspector::stdio_recorder). The pages
+    /// begin with what was recorded, and connect to the server only on demand.
+    Stdio,
 }
 
 impl RecordConfig {
     /// Listens at `listen` for requests to the server at `url`.
-    pub fn new(listen: SocketAddr, url: impl Into<String>) -> Self {
-        Self {
+    pub fn http(listen: SocketAddr, url: impl Into<String>) -> Self {
+        Self::Http {
             listen,
             url: url.into(),
         }

@@ -12,10 +12,10 @@ use sterna_seal::EntropyError;
 use thiserror::Error;
 
 use crate::calls::Calls;
-use crate::config::InspectorConfig;
+use crate::config::{InspectorConfig, RecordConfig};
 use crate::guard::Guard;
-use crate::recorder::{Recorder, Recordings};
-use crate::site::{Site, SiteEndpoint};
+use crate::recorder::{Recorder, Recordings, StdioListener, StdioRecorder};
+use crate::site::{Recorded, Site, SiteEndpoint};
 
 /// An inspector that listens on loopback. There is no way to have it listen
 /// elsewhere: it can call the server with the credentials of its user.
@@ -24,7 +24,14 @@ pub struct Inspector {
     listener: TcpListener,
     address: SocketAddr,
     site: Arc<Site>,
-    recorder: Option<Recorder>,
+    recording: Option<Recording>,
+}
+
+/// A client that is recorded.
+#[derive(Debug)]
+enum Recording {
+    Http(Recorder),
+    Stdio(StdioRecorder, Box<StdioListener>),
 }
 
 /// The inspector cannot start or go on.
@@ -60,22 +67,29 @@ impl Inspector {
         let guard = Guard::new(address.port())?;
         let calls = Arc::new(Calls::new());
         let recordings = Arc::new(Recordings::new(calls.clone()));
-        let recorder = match &config.record {
-            Some(record) => {
-                let recorder = Recorder::bind(record.listen, &record.url, recordings.clone());
-                Some(recorder.map_err(|error| InspectorError::Record(error.into()))?)
+        let recording = match &config.record {
+            Some(RecordConfig::Http { listen, url }) => {
+                let recorder = Recorder::bind(*listen, url, recordings.clone());
+                let failed =
+                    |error: crate::recorder::RecordError| InspectorError::Record(error.into());
+                Some(Recording::Http(recorder.map_err(failed)?))
+            }
+            Some(RecordConfig::Stdio) => {
+                let (recorder, listener) = StdioListener::new(recordings.clone());
+                Some(Recording::Stdio(recorder, Box::new(listener)))
             }
             None => None,
         };
-        let recorded = recorder
-            .as_ref()
-            .map(|recorder| (recordings, recorder.url()));
+        let recorded = recording.as_ref().map(|recording| Recorded {
+            recordings,
+            url: recording.url(),
+        });
         let site = Site::new(guard, config, calls, recorded);
         Ok(Self {
             listener,
             address,
             site: Arc::new(site),
-            recorder,
+            recording,
         })
     }
 
@@ -86,9 +100,17 @@ impl Inspector {
         format!("http://{}/{ticket}", self.address)
     }
 
-    /// Address for the client that is recorded, if one is.
+    /// Address for the client that is recorded, if one is over HTTP.
     pub fn record_url(&self) -> Option<String> {
-        self.recorder.as_ref().map(Recorder::url)
+        self.recording.as_ref().and_then(Recording::url)
+    }
+
+    /// Recorder of a client on stdio, if [`RecordConfig::Stdio`] was set.
+    pub fn stdio_recorder(&self) -> Option<StdioRecorder> {
+        match &self.recording {
+            Some(Recording::Stdio(recorder, _)) => Some(recorder.clone()),
+            Some(Recording::Http(_)) | None => None,
+        }
     }
 
     /// Serves until `until` is done. Calls that run then are cancelled, and the
@@ -109,10 +131,16 @@ impl Inspector {
         let endpoint = SiteEndpoint(self.site.clone());
         let server = HttpServer::new(endpoint, Gate::open(), Probes::new(), config)?;
         let recording = async {
-            match self.recorder {
-                Some(recorder) => recorder.serve().await,
-                None => std::future::pending().await,
+            match self.recording {
+                Some(Recording::Http(recorder)) => return recorder.serve().await,
+                Some(Recording::Stdio(recorder, listener)) => {
+                    drop(recorder);
+                    listener.listen().await;
+                }
+                None => {}
             }
+            // The pages stay when the recorded client has gone.
+            std::future::pending().await
         };
         tokio::select! {
             served = server.serve_on(self.listener, until) => drop(served?),
@@ -120,5 +148,14 @@ impl Inspector {
         }
         self.site.close().await;
         Ok(())
+    }
+}
+
+impl Recording {
+    fn url(&self) -> Option<String> {
+        match self {
+            Self::Http(recorder) => Some(recorder.url()),
+            Self::Stdio(..) => None,
+        }
     }
 }

@@ -63,3 +63,4 @@ pub use bundle::{Bundle, BundleError};
 pub use config::{InspectorConfig, RecordConfig, Sampler};
 pub use connections::Connector;
 pub use inspector::{Inspector, InspectorError};
+pub use recorder::StdioRecorder;

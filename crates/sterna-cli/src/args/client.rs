@@ -114,9 +114,25 @@ pub(crate) struct DoctorArgs {
     pub(crate) schema: Option<String>,
 }
 
+/// Place where a client is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecordAt {
+    /// A proxy on this machine.
+    Http(SocketAddr),
+    /// The stdin and stdout of this command.
+    Stdio,
+}
+
+fn record_at(text: &str) -> Result<RecordAt, String> {
+    match text {
+        "stdio" => Ok(RecordAt::Stdio),
+        address => listen_address(address).map(RecordAt::Http),
+    }
+}
+
 /// Reads `PORT`, `localhost:PORT` or an address of this machine alone.
 fn listen_address(text: &str) -> Result<SocketAddr, String> {
-    let wrong = || format!("`{text}` is no address such as 127.0.0.1:8700");
+    let wrong = || format!("`{text}` is no address such as 127.0.0.1:8700, and not `stdio`");
     let address = match text.parse::<u16>() {
         Ok(port) => SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
         Err(_) => {
@@ -153,9 +169,12 @@ pub(crate) struct InspectServerArgs {
     /// The schema of the store in PostgreSQL [default: sterna]
     #[arg(long, value_name = "NAME", requires = "store")]
     pub(crate) schema: Option<String>,
-    /// Record a client: listen here, such as 127.0.0.1:8700, and send its requests on to the server
-    #[arg(long, value_name = "LISTEN", value_parser = listen_address)]
-    pub(crate) record: Option<SocketAddr>,
+    /// Record a client: listen here, such as 127.0.0.1:8700, and send its requests on to the server; or `stdio`, for a client that starts this command instead of the server
+    #[arg(long, value_name = "LISTEN", value_parser = record_at)]
+    pub(crate) record: Option<RecordAt>,
+    /// Write the address of the page to this file, which only you can read
+    #[arg(long, value_name = "FILE")]
+    pub(crate) url_file: Option<PathBuf>,
     /// A command that writes for the model: the messages on stdin, the answer on stdout
     #[arg(long, value_name = "COMMAND")]
     pub(crate) sampler: Option<String>,

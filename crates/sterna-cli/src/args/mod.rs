@@ -14,7 +14,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use answer::{AnswerArgs, AskingArgs};
 pub(crate) use client::{
     AnswerTaskArgs, CallArgs, CompleteArgs, DoctorArgs, InspectServerArgs, Kind, ListArgs,
-    ListenArgs, PromptArgs, ReadArgs, ResumeArgs, TargetArgs, TaskArgs, TaskCommand,
+    ListenArgs, PromptArgs, ReadArgs, RecordAt, ResumeArgs, TargetArgs, TaskArgs, TaskCommand,
 };
 pub(crate) use connect::ConnectArgs;
 pub(crate) use install::{Host, InstallArgs};

@@ -13,12 +13,13 @@ use sterna_store::{Rings, ShardsSurvey, Survey};
 use sterna_store_postgres::PostgresSurvey;
 use sterna_store_sqlite::SqliteSurvey;
 
-use super::NamedServer;
-use crate::args::InspectServerArgs;
+use super::{NamedServer, record_stdio};
+use crate::args::{InspectServerArgs, RecordAt};
 use crate::ask::sample;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::keys;
+use crate::private_file;
 use crate::screen::Screen;
 use crate::session;
 use crate::target::Server;
@@ -29,6 +30,16 @@ pub(crate) async fn run(args: InspectServerArgs, screen: Screen) -> Result<Exit,
         None => inspected_server(&args, screen).await?,
     };
     let inspector = Inspector::bind(config).map_err(anyhow::Error::from)?;
+    if let Some(file) = &args.url_file {
+        let written = private_file::write(file, &format!("{}\n", inspector.url()));
+        written.with_context(|| format!("the address cannot be written to {}", file.display()))?;
+    }
+    if let Some(recorder) = inspector.stdio_recorder() {
+        // stdout belongs to the client.
+        screen.note(format!("recorded at {}", inspector.url()));
+        let target = NamedServer::alone(&args.target)?.target;
+        return record_stdio::run(inspector, recorder, &target.server).await;
+    }
     let (url, record) = (inspector.url(), inspector.record_url());
     let mut lines = format!("{url}\n");
     if let Some(record) = &record {
@@ -64,14 +75,7 @@ async fn inspected_server(
             words.join(" ")
         }
     };
-    let record = match (args.record, &target.server) {
-        (None, _) => None,
-        (Some(listen), Server::Url { url, .. }) => Some(RecordConfig::new(listen, url)),
-        (Some(_), Server::Command { .. }) => {
-            let wrong = "only a server with an address can be recorded, not a command";
-            return Err(Failure::usage(wrong).hint("start the server with HTTP and give its URL"));
-        }
-    };
+    let record = record_config(args, &target.server, screen)?;
     let connector = Arc::new(move || {
         let builder = session::builder(&target, &settings, screen);
         builder.map_err(|failure| failure.error.into())
@@ -94,6 +98,34 @@ async fn inspected_server(
         }));
     }
     Ok(config)
+}
+
+/// The way of the client that is recorded, which the server must fit.
+fn record_config(
+    args: &InspectServerArgs,
+    server: &Server,
+    screen: Screen,
+) -> Result<Option<RecordConfig>, Failure> {
+    let mistake = |what: &str, remedy: &str| Err(Failure::usage(what).hint(remedy));
+    match (args.record, server) {
+        (None, _) => Ok(None),
+        (Some(RecordAt::Http(listen)), Server::Url { url, .. }) => {
+            Ok(Some(RecordConfig::http(listen, url)))
+        }
+        (Some(RecordAt::Http(_)), Server::Command { .. }) => mistake(
+            "a server that is a command has no address to record at",
+            "write --record stdio, and have the client start this command instead of the server",
+        ),
+        (Some(RecordAt::Stdio), Server::Url { .. }) => mistake(
+            "`--record stdio` records a server that is a command, not one with a URL",
+            "write --record 127.0.0.1:8700 and give that address to the client",
+        ),
+        (Some(RecordAt::Stdio), Server::Command { .. }) if screen.json => mistake(
+            "`--json` would write to stdout, which belongs to the client",
+            "take the address of the page from stderr, or from --url-file FILE",
+        ),
+        (Some(RecordAt::Stdio), Server::Command { .. }) => Ok(Some(RecordConfig::Stdio)),
+    }
 }
 
 /// The file of a kept call, if that is what was named. Names of an `mcp.json` have

@@ -8,6 +8,7 @@ mod doctor_store;
 mod inspect;
 mod list;
 mod listen;
+mod record_stdio;
 mod resume;
 mod show;
 mod task;

@@ -2,10 +2,13 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::Value;
+use sterna_http::clock;
 
-use crate::command::sterna;
+use crate::command::{command, run, sterna};
 use crate::running::Running;
 use crate::server;
 
@@ -118,7 +121,107 @@ fn a_client_is_recorded_on_its_way() {
     }
     let ran = sterna("inspect --no-open --record 0 -- cat");
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.stderr.contains("not a command"), "{ran:?}");
+    assert!(ran.stderr.contains("write --record stdio"), "{ran:?}");
+    for args in [
+        format!("inspect --record stdio {target}"),
+        "--json inspect --record stdio -- cat".to_owned(),
+    ] {
+        let ran = sterna(&args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    }
+}
+
+/// A server on stdio that answers each line, and says goodbye at the end.
+const ECHO: &str = r#"while read -r line; do printf '%s\r\n' "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"heard\":\"$WORD\"}}"; done; printf bye; exit 3"#;
+
+/// A client's server that is recorded: the process, and the address of its page.
+fn recorded(script: &str, folder: &std::path::Path) -> (std::process::Child, String) {
+    let file = folder.join("url");
+    let mut child = command()
+        .args(["inspect", "--record", "stdio", "--url-file"])
+        .arg(&file)
+        .args(["--", "sh", "-c", script])
+        .env("WORD", "terns")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    stderr.read_line(&mut line).unwrap();
+    let url = std::fs::read_to_string(file).unwrap().trim().to_owned();
+    assert!(line.contains(&url), "{line}");
+    child.stderr = Some(stderr.into_inner());
+    (child, url)
+}
+
+#[test]
+fn a_client_on_stdio_is_recorded_and_hears_only_its_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut child, url) = recorded(ECHO, folder.path());
+    let mut stdin = child.stdin.take().unwrap();
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"deploy"}}"#;
+    stdin.write_all(format!("{call}\n").as_bytes()).unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut heard = String::new();
+    stdout.read_line(&mut heard).unwrap();
+    let answer = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"heard\":\"terns\"}}\r\n";
+    assert_eq!(heard, answer);
+    let opened = get(&url);
+    assert!(opened.1.contains("url=/recorded"), "{opened:?}");
+    let (_, rest) = opened.1.split_once("et-cookie: ").unwrap();
+    let cookie = rest.split(';').next().unwrap().to_owned();
+    let begun = clock::now();
+    let mut seen = String::new();
+    while !seen.contains(">done<") {
+        assert!(begun.elapsed() < Duration::from_secs(30), "{seen}");
+        seen = page(&url, &cookie, "/recorded");
+    }
+    assert!(seen.contains("tools/call deploy"), "{seen}");
+
+    // The end of the client's input ends the server, and that ends the recorder.
+    drop(stdin);
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "bye");
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(1));
+    let words = String::from_utf8(ended.stderr).unwrap();
+    assert!(
+        words.contains("the server has ended: exit status: 3"),
+        "{words}"
+    );
+}
+
+#[test]
+fn a_recorder_on_stdio_that_is_told_to_end_tells_its_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let script =
+        "trap 'echo told; exit 0' TERM; echo ready; while :; do read -r x || sleep 0.05; done";
+    let (mut child, _) = recorded(script, folder.path());
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    stdout.read_line(&mut line).unwrap();
+    // Its input has ended, which this server does not heed.
+    drop(child.stdin.take());
+    let id = child.id().to_string();
+    run(std::process::Command::new("kill").args(["-TERM", &id]), "");
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).unwrap();
+    assert_eq!((line.as_str(), rest.as_str()), ("ready\n", "told\n"));
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_server_that_cannot_be_started_is_told_on_stderr_alone() {
+    let ran = sterna("inspect --record stdio -- /nonexistent/server");
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
+    assert!(
+        ran.stderr
+            .contains("`/nonexistent/server` cannot be started"),
+        "{ran:?}"
+    );
 }
 
 #[test]

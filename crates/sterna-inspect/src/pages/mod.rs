@@ -139,16 +139,16 @@ pub(crate) fn denied_page(is_used_ticket: bool) -> Markup {
 /// The page that a ticket leads to: it goes on to the first page. A redirect
 /// would not do, because a browser withholds a strict cookie from a request that
 /// another site caused, and a terminal may be a web page.
-pub(crate) fn welcome_page() -> Markup {
+pub(crate) fn welcome_page(first: &str) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="refresh" content="0; url=/";
+                meta http-equiv="refresh" content={ "0; url=" (first) };
                 title { "sterna inspect" }
             }
-            body { p { a href="/" { "Go on" } } }
+            body { p { a href=(first) { "Go on" } } }
         }
     }
 }

@@ -7,10 +7,19 @@ use super::{Frame, page, shorten, time, wire};
 use crate::recorder::{Exchange, ExchangeOutcome};
 
 /// All exchanges, the latest first.
-pub(crate) fn recorded_page(frame: &Frame<'_>, address: &str, lines: &[Markup]) -> Markup {
+pub(crate) fn recorded_page(
+    frame: &Frame<'_>,
+    url: Option<&str>,
+    unread: u64,
+    lines: &[Markup],
+) -> Markup {
     let body = html! {
         h1 { "Recorded" }
-        p { "Connect a client to " code { (address) } ". Its requests are sent on to the server unchanged, and shown here without their secrets." }
+        @match url {
+            Some(url) => p { "Connect a client to " code { (url) } ". Its requests are sent on to the server unchanged, and shown here without their secrets." },
+            None => p { "The messages between the client that has started this inspector and its server, without their secrets. The other pages start the server a second time, for themselves." },
+        }
+        @if unread > 0 { p.dim { (unread) " times, messages were too large or came too fast to be shown. They were passed on." } }
         @if lines.is_empty() {
             p.spinner role="status" { "Waiting for the first request" }
         } @else {
@@ -54,9 +63,11 @@ pub(crate) fn exchange_card(exchange: &Exchange, number: usize) -> Markup {
     html! {
         section.card aria-label={ "Round " (number) } {
             h2 { "Round " (number) " " (badge(exchange)) " " span.dim { (duration(exchange)) } }
-            p.dim {
-                (exchange.http_method) " " code { (exchange.path) }
-                @if let Some(status) = exchange.status { " HTTP " (status) }
+            @if let Some((method, path)) = &exchange.place {
+                p.dim {
+                    (method) " " code { (path) }
+                    @if let Some(status) = exchange.status { " HTTP " (status) }
+                }
             }
             @match &exchange.outcome {
                 ExchangeOutcome::Asks(keys) => p { "It asks " @for key in keys { code { (shorten(key, 100)) } " " } },
@@ -71,10 +82,11 @@ pub(crate) fn exchange_card(exchange: &Exchange, number: usize) -> Markup {
 
 /// The call in words.
 pub(crate) fn title(exchange: &Exchange) -> String {
-    match (&exchange.method, &exchange.name) {
-        (Some(method), Some(name)) => format!("{method} {name}"),
-        (Some(method), None) => method.clone(),
-        (None, _) => format!("{} {}", exchange.http_method, exchange.path),
+    match (&exchange.method, &exchange.name, &exchange.place) {
+        (Some(method), Some(name), _) => format!("{method} {name}"),
+        (Some(method), None, _) => method.clone(),
+        (None, _, Some((method, path))) => format!("{method} {path}"),
+        (None, _, None) => "a message".to_owned(),
     }
 }
 

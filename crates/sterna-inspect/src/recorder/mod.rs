@@ -1,10 +1,16 @@
-//! A proxy between a real client and the inspected server. It forwards bytes as
-//! they are and keeps a masked copy of the messages for the pages.
+//! Recorders between a real client and the inspected server: a proxy for HTTP,
+//! and pipes for stdio. Bytes go on as they are, and a masked copy of the messages
+//! is kept for the pages.
 
-mod forward;
 mod reading;
+
 mod recordings;
+
+mod stdio;
 mod tee;
+
+mod conversation;
+mod forward;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -13,11 +19,14 @@ use std::sync::Arc;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use thiserror::Error;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
 pub(crate) use forward::{Upstream, UpstreamError};
 pub(crate) use recordings::{Exchange, ExchangeOutcome, Recordings};
+pub use stdio::StdioRecorder;
+
+use conversation::Conversation;
 
 /// The proxy cannot start.
 #[derive(Debug, Error)]
@@ -28,6 +37,31 @@ pub(crate) enum RecordError {
     NotLoopback(SocketAddr),
     #[error(transparent)]
     Upstream(#[from] UpstreamError),
+}
+
+/// Reader of a client and a server on stdio.
+#[derive(Debug)]
+pub(crate) struct StdioListener {
+    arriving: mpsc::Receiver<stdio::Copied>,
+    conversation: Conversation,
+}
+
+impl StdioListener {
+    /// Makes a recorder, and the reader of what it copies.
+    pub(crate) fn new(recordings: Arc<Recordings>) -> (StdioRecorder, Self) {
+        let (recorder, arriving) = StdioRecorder::new();
+        let conversation = Conversation::new(recordings);
+        let listener = Self {
+            arriving,
+            conversation,
+        };
+        (recorder, listener)
+    }
+
+    /// Reads until all recorders are dropped.
+    pub(crate) async fn listen(mut self) {
+        self.conversation.listen(self.arriving).await;
+    }
 }
 
 /// A proxy that listens.

@@ -28,6 +28,7 @@ pub(crate) struct Recordings {
 struct RecordingsState {
     next: u64,
     exchanges: BTreeMap<u64, Exchange>,
+    unread: u64,
 }
 
 /// One request of the client and the response to it.
@@ -37,8 +38,8 @@ pub(crate) struct Exchange {
     pub(crate) began: Instant,
     /// Time until the response ended; `None` while it goes on.
     pub(crate) took: Option<Duration>,
-    pub(crate) http_method: String,
-    pub(crate) path: String,
+    /// The method and the path of HTTP; `None` for messages on stdio.
+    pub(crate) place: Option<(String, String)>,
     /// Method of the message, such as `tools/call`.
     pub(crate) method: Option<String>,
     /// Name of the tool or the prompt, or the URI of the resource.
@@ -84,21 +85,33 @@ impl Recordings {
 
     /// Records that a request came in, and returns its number.
     pub(super) fn begin(&self, method: &Method, path: &str, headers: &HeaderMap) -> u64 {
+        let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let method = method.as_str().chars().take(20).collect();
+        let place = (method, shortened(path));
+        self.insert(Some(place), said("mcp-method"), said("mcp-name"))
+    }
+
+    /// Records that a message came on stdio, and returns its number.
+    pub(super) fn open(&self, method: Option<&str>, name: Option<&str>) -> u64 {
+        self.insert(None, method, name)
+    }
+
+    fn insert(
+        &self,
+        place: Option<(String, String)>,
+        method: Option<&str>,
+        name: Option<&str>,
+    ) -> u64 {
         let mut state = self.lock();
         state.next += 1;
         let id = state.next;
-        let said = |name: &str| {
-            let value = headers.get(name).and_then(|value| value.to_str().ok());
-            value.map(|value| value.chars().take(LONGEST_NAME).collect())
-        };
         let exchange = Exchange {
             id,
             began: clock::now(),
             took: None,
-            http_method: method.as_str().chars().take(20).collect(),
-            path: path.chars().take(LONGEST_NAME).collect(),
-            method: said("mcp-method"),
-            name: said("mcp-name"),
+            place,
+            method: method.map(shortened),
+            name: name.map(shortened),
             status: None,
             outcome: ExchangeOutcome::Open,
             before: None,
@@ -126,7 +139,46 @@ impl Recordings {
             text = format!("{text}: {error}");
             cause = error.source();
         }
-        self.change(id, |exchange| exchange.end(Some(text)));
+        self.finish(id, Some(&text));
+    }
+
+    /// Ends an exchange, because of `problem` if there is one.
+    pub(super) fn finish(&self, id: u64, problem: Option<&str>) {
+        self.change(id, |exchange| exchange.end(problem.map(str::to_owned)));
+    }
+
+    /// Counts messages that were passed on unread.
+    pub(super) fn left_unread(&self, messages: u64) {
+        self.lock().unread += messages;
+        self.calls.notify();
+    }
+
+    /// Messages that were passed on unread.
+    pub(crate) fn unread(&self) -> u64 {
+        self.lock().unread
+    }
+
+    /// Keeps one message of an exchange. `message` is it as JSON if it is the
+    /// request or the response.
+    pub(super) fn keep(
+        &self,
+        id: u64,
+        direction: Direction,
+        headers: &HeaderMap,
+        bytes: &[u8],
+        message: Option<&Value>,
+    ) {
+        let began = self.read(id, |exchange| exchange.began);
+        let after = began.map_or(Duration::ZERO, |began| {
+            clock::now().saturating_duration_since(began)
+        });
+        let record = WireRecord::of(direction, None, headers, bytes, after);
+        self.saw(id, record, message, direction);
+    }
+
+    /// Digest of an id or a token of a peer, which may be of any size.
+    pub(super) fn digest_of(&self, value: &Value) -> u64 {
+        self.hasher.hash_one(value)
     }
 
     /// A reader of one side of an exchange.
@@ -225,10 +277,7 @@ impl Recordings {
 impl Exchange {
     /// Notes what a message says about the exchange.
     fn read_message(&mut self, message: &Value, direction: Direction) {
-        let text = |value: &Value| {
-            let text = value.as_str()?;
-            Some(text.chars().take(LONGEST_NAME).collect::<String>())
-        };
+        let text = |value: &Value| value.as_str().map(shortened);
         if direction == Direction::Sent {
             self.method = text(&message["method"]).or_else(|| self.method.take());
             let params = &message["params"];
@@ -242,9 +291,7 @@ impl Exchange {
         } else if result["resultType"] == "input_required" {
             let asked = result["inputRequests"].as_object();
             let keys = asked.into_iter().flat_map(|asked| asked.keys());
-            let keys = keys
-                .take(20)
-                .map(|key| key.chars().take(LONGEST_NAME).collect());
+            let keys = keys.take(20).map(|key| shortened(key));
             self.outcome = ExchangeOutcome::Asks(keys.collect());
         } else if message.get("result").is_some() {
             self.outcome = ExchangeOutcome::Done;
@@ -348,6 +395,11 @@ impl Drop for Tap {
             Direction::Received => self.broke("the connection was closed before the end"),
         }
     }
+}
+
+/// The beginning of a name.
+fn shortened(name: &str) -> String {
+    name.chars().take(LONGEST_NAME).collect()
 }
 
 /// Exchanges that are kept; the oldest is forgotten for a new one.

@@ -40,8 +40,7 @@ pub(crate) struct Site {
     workbench: Option<Workbench>,
     survey: Option<Arc<dyn Survey>>,
     sampler: Option<Sampler>,
-    /// The recorded exchanges, and the address that the client connects to.
-    recorded: Option<(Arc<Recordings>, String)>,
+    recorded: Option<Recorded>,
     /// True if the only call was read from a file.
     is_kept: bool,
     checkup: Checkup,
@@ -49,6 +48,14 @@ pub(crate) struct Site {
     has_headers: bool,
     /// Longest wait for a connection, and for one list.
     patience: Duration,
+}
+
+/// Exchanges of a client that is recorded.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub(crate) recordings: Arc<Recordings>,
+    /// Address that the client connects to; `None` if it is on stdio.
+    pub(crate) url: Option<String>,
 }
 
 /// The pages as an endpoint of the HTTP server.
@@ -77,7 +84,7 @@ impl Site {
         guard: Guard,
         config: InspectorConfig,
         calls: Arc<Calls>,
-        recorded: Option<(Arc<Recordings>, String)>,
+        recorded: Option<Recorded>,
     ) -> Self {
         let is_kept = config.bundle.is_some();
         if let Some(bundle) = config.bundle {
@@ -145,14 +152,13 @@ impl Site {
     }
 
     fn redeem(&self, inbound: &Inbound, ticket: &str) -> Response<ResponseBody> {
+        // A page that connects would start the server a second time.
+        let is_on_stdio = self.recorded.as_ref().is_some_and(|one| one.url.is_none());
+        let welcome = pages::welcome_page(if is_on_stdio { "/recorded" } else { "/" });
         match self.guard.redeem(ticket) {
-            Ok(cookie) => {
-                response::with_cookie(html(StatusCode::OK, &pages::welcome_page()), &cookie)
-            }
+            Ok(cookie) => response::with_cookie(html(StatusCode::OK, &welcome), &cookie),
             // The browser has the cookie: the user came back through its history.
-            Err(_) if self.guard.has_cookie(&inbound.head) => {
-                html(StatusCode::OK, &pages::welcome_page())
-            }
+            Err(_) if self.guard.has_cookie(&inbound.head) => html(StatusCode::OK, &welcome),
             Err(denied) => refused(denied),
         }
     }

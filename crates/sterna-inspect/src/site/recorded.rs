@@ -3,14 +3,14 @@
 use http::{Response, StatusCode};
 use sterna_http::ResponseBody;
 
-use super::Site;
 use super::response::html;
+use super::{Recorded, Site};
 use crate::pages::{self, Here};
 use crate::recorder::Exchange;
 
 impl Site {
     pub(super) fn show_recorded(&self) -> Response<ResponseBody> {
-        let Some((recordings, address)) = &self.recorded else {
+        let Some(Recorded { recordings, url }) = &self.recorded else {
             return self.no_recorder();
         };
         let lines = recordings.each(pages::exchange_line);
@@ -18,12 +18,12 @@ impl Site {
         // The next request may come at any time.
         frame.is_live = true;
         frame.is_reloaded = true;
-        let page = pages::recorded_page(&frame, address, &lines);
+        let page = pages::recorded_page(&frame, url.as_deref(), recordings.unread(), &lines);
         html(StatusCode::OK, &page)
     }
 
     pub(super) fn show_exchange(&self, id: &str) -> Response<ResponseBody> {
-        let Some((recordings, _)) = &self.recorded else {
+        let Some(Recorded { recordings, .. }) = &self.recorded else {
             return self.no_recorder();
         };
         let title = id.parse().ok();
@@ -51,7 +51,7 @@ impl Site {
     }
 
     fn no_recorder(&self) -> Response<ResponseBody> {
-        let text = "No client is recorded. Start the inspector with --record 127.0.0.1:PORT.";
+        let text = "No client is recorded. Start the inspector with --record 127.0.0.1:PORT, or with --record stdio.";
         self.problem(StatusCode::NOT_FOUND, "Not recording", text)
     }
 }

@@ -231,7 +231,7 @@ fn everything(target: &str, text: &str) -> impl FnOnce(&mut InspectorConfig) {
         config.keys = Some(inspected::keys());
         config.store = Some(store);
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        config.record = Some(RecordConfig::new(listen, url));
+        config.record = Some(RecordConfig::http(listen, url));
     }
 }
 

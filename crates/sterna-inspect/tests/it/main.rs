@@ -14,5 +14,6 @@ mod exports;
 mod forks;
 mod hostile;
 mod records;
+mod stdio_records;
 mod stores;
 mod tokens;

@@ -16,7 +16,7 @@ use crate::{hostile, inspected};
 fn recording(target: &str) -> Visitor {
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     Visitor::with(target, |config| {
-        config.record = Some(RecordConfig::new(listen, target));
+        config.record = Some(RecordConfig::http(listen, target));
     })
 }
 
@@ -231,7 +231,7 @@ async fn only_this_machine_can_be_listened_to() {
         ),
     ] {
         let mut config = sterna_inspect::InspectorConfig::new("x", connector.clone());
-        config.record = Some(RecordConfig::new(listen.parse().unwrap(), url));
+        config.record = Some(RecordConfig::http(listen.parse().unwrap(), url));
         let error = sterna_inspect::Inspector::bind(config).unwrap_err();
         let cause = std::error::Error::source(&error).unwrap().to_string();
         assert!(cause.contains(why), "{cause}");

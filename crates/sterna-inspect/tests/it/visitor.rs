@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sterna_client::Client;
 use sterna_http::clock;
-use sterna_inspect::{Bundle, Inspector, InspectorConfig};
+use sterna_inspect::{Bundle, Inspector, InspectorConfig, StdioRecorder};
 use sterna_seal::Keyring;
 
 /// A response.
@@ -58,28 +58,49 @@ pub(crate) fn inspector_with(
     target: &str,
     set: impl FnOnce(&mut InspectorConfig),
 ) -> (SocketAddr, String, Option<String>) {
+    serve(configured(target, set)).0
+}
+
+/// Opens an inspector that records on stdio.
+pub(crate) fn recorder_with(
+    target: &str,
+    set: impl FnOnce(&mut InspectorConfig),
+) -> (Visitor, StdioRecorder) {
+    let (places, recorder) = serve(configured(target, set));
+    (Visitor::opens(places, "/connection"), recorder.unwrap())
+}
+
+fn configured(target: &str, set: impl FnOnce(&mut InspectorConfig)) -> InspectorConfig {
     let url = target.to_owned();
     let connector = Arc::new(move || Ok(Client::builder(&url)));
     let mut config = InspectorConfig::new(target, connector);
     set(&mut config);
-    serve(config)
+    config
 }
 
-fn serve(config: InspectorConfig) -> (SocketAddr, String, Option<String>) {
+/// Addresses of an inspector, its ticket, and its address for a client.
+type Places = (SocketAddr, String, Option<String>);
+
+fn serve(config: InspectorConfig) -> (Places, Option<StdioRecorder>) {
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         runtime.block_on(async {
             let inspector = Inspector::bind(config).unwrap();
-            let urls = (inspector.url(), inspector.record_url());
+            let urls = (
+                inspector.url(),
+                inspector.record_url(),
+                inspector.stdio_recorder(),
+            );
             sender.send(urls).unwrap();
             inspector.serve(pending()).await.unwrap();
         });
     });
-    let (url, record) = receiver.recv().unwrap();
+    let (url, record, recorder) = receiver.recv().unwrap();
     let address = url.strip_prefix("http://").unwrap();
     let (address, ticket) = address.split_once("/?ticket=").unwrap();
-    (address.parse().unwrap(), ticket.to_owned(), record)
+    let places = (address.parse().unwrap(), ticket.to_owned(), record);
+    (places, recorder)
 }
 
 /// A person who has opened the inspector.
@@ -105,10 +126,10 @@ impl Visitor {
     /// Opens an inspector of a call that was kept in a file.
     pub(crate) fn of_bundle(bundle: &[u8]) -> Self {
         let bundle = Bundle::parse(bundle).unwrap();
-        Self::opens(serve(InspectorConfig::of_bundle(bundle)), "/calls/1")
+        Self::opens(serve(InspectorConfig::of_bundle(bundle)).0, "/calls/1")
     }
 
-    fn opens((address, ticket, record): (SocketAddr, String, Option<String>), first: &str) -> Self {
+    fn opens((address, ticket, record): Places, first: &str) -> Self {
         let opened = send(
             address,
             &format!("GET /?ticket={ticket} HTTP/1.1\r\nHost: {address}\r\n\r\n"),
