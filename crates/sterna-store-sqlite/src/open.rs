@@ -31,6 +31,8 @@ pub(crate) fn writer(path: &Path, config: &Config) -> Result<Connection, Error> 
              PRAGMA fullfsync = ON;
              PRAGMA checkpoint_fullfsync = ON;",
         )
+        .and_then(|()| connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES))
+        .and_then(|()| connection.pragma_update(None, "cache_size", -CACHE_KIB))
         .map_err(explain)?;
     if let Some(bytes) = config.bytes {
         limit(&connection, bytes).map_err(explain)?;
@@ -131,3 +133,11 @@ fn make_private(path: &Path) -> Result<(), Error> {
         .because(error)),
     }
 }
+
+/// Pages of the log (16 MiB) after which it is copied into the database. Task ids are
+/// random, so the pages of a busy store are written often; with SQLite's own 1,000
+/// every few commits waited for a copy.
+const CHECKPOINT_PAGES: i64 = 4_000;
+
+/// Memory for pages of the database, in KiB: indexes of random ids stay in it.
+const CACHE_KIB: i64 = 16 * 1024;

@@ -143,7 +143,8 @@ pub struct Config {
     pub queue: usize,
     /// Number of simultaneous calls that share one transaction.
     ///
-    /// 64: they share the cost of one sync, and none waits for long.
+    /// 128: all workers of an instance and as many clients share the cost of one
+    /// sync, and none waits for long.
     pub batch: usize,
     /// Largest size of the file. Beyond it, calls that need room fail with `Full`.
     ///
@@ -156,7 +157,7 @@ impl Default for Config {
         Self {
             busy: Duration::from_secs(5),
             queue: 1000,
-            batch: 64,
+            batch: 128,
             bytes: None,
         }
     }

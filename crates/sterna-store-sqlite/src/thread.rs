@@ -218,7 +218,12 @@ impl Thread<'_> {
 
     fn run(&self, jobs: &mut [Job]) -> Result<(), Error> {
         let connection = self.connection;
-        let execute = |sql| connection.execute_batch(sql).map_err(explain);
+        // Prepared once: parsing these would cost as much as a small job.
+        let execute = |sql| -> Result<(), Error> {
+            let prepared = connection.prepare_cached(sql);
+            let executed = prepared.and_then(|mut statement| statement.execute([]));
+            executed.map(|_| ()).map_err(explain)
+        };
         execute(match self.access {
             Access::Read => "BEGIN",
             Access::Write => "BEGIN IMMEDIATE",

@@ -70,7 +70,11 @@ impl<'a> Due<'a> {
     fn new(claim: &'a Claim, now: UnixMillis, leases: UnixMillis) -> Self {
         let mut sql = "due_at <= ? AND (worker IS NULL OR due_at <= ?)".to_owned();
         let mut values = vec![Value::from(now.get()), Value::from(leases.get())];
-        let mut among = |column: &str, found: Vec<Value>| {
+        let mut among = |column: &str, mut found: Vec<Value>| {
+            // A few texts for all lengths, so that they stay prepared.
+            if let Some(last) = found.last().cloned() {
+                found.resize(found.len().next_power_of_two(), last);
+            }
             let marks = vec!["?"; found.len()].join(", ");
             sql.push_str(&format!(" AND {column} ({marks})"));
             values.extend(found);
