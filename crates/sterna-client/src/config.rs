@@ -7,6 +7,9 @@ use std::time::Duration;
 #[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct Config {
+    /// Checks that a tool's structured result is what its output schema promises.
+    /// A gateway leaves that to the client that called.
+    pub checks_results: bool,
     /// Longest wait for a connection. Ten seconds are three lost packets in a
     /// row and some.
     pub connect_timeout: Duration,
@@ -41,6 +44,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            checks_results: true,
             connect_timeout: Duration::from_secs(10),
             deadline: Duration::from_secs(600),
             first_pause: Duration::from_millis(100),

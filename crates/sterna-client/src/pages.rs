@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use sterna_protocol::caching::{CacheScope, Caching};
 
 use crate::core::{Core, Query};
 use crate::error::{Error, Fault};
@@ -30,6 +31,7 @@ pub struct Pages<T> {
     ready: VecDeque<T>,
     cursor: Cursor,
     pages: usize,
+    caching: Option<Caching>,
 }
 
 enum Cursor {
@@ -44,6 +46,7 @@ pub(crate) type Fetch<T> =
 
 /// Some items, and where the next page begins.
 pub(crate) struct Page<T> {
+    pub(crate) caching: Caching,
     pub(crate) items: Vec<T>,
     pub(crate) next: Option<String>,
 }
@@ -56,6 +59,7 @@ impl<T> Pages<T> {
             ready: VecDeque::new(),
             cursor: Cursor::Start,
             pages: 0,
+            caching: None,
         }
     }
 
@@ -92,9 +96,19 @@ impl<T> Pages<T> {
             }
             let page = (self.fetch)(&self.core, cursor).await?;
             self.pages += 1;
+            self.caching = Some(match self.caching.take() {
+                None => page.caching,
+                Some(before) => narrower(before, page.caching),
+            });
             self.ready = page.items.into();
             self.cursor = page.next.map_or(Cursor::End, Cursor::At);
         }
+    }
+
+    /// Caching hints of the pages that were fetched so far: the smallest lifetime
+    /// and the narrower scope. `None` before the first page.
+    pub fn caching(&self) -> Option<&Caching> {
+        self.caching.as_ref()
     }
 
     /// All items that are left.
@@ -109,6 +123,15 @@ impl<T> Pages<T> {
         }
         Ok(all)
     }
+}
+
+/// The hints of both pages together.
+fn narrower(one: Caching, other: Caching) -> Caching {
+    let scope = match one.scope {
+        CacheScope::Public => other.scope,
+        narrow => narrow,
+    };
+    Caching::new(one.ttl_ms.min(other.ttl_ms), scope)
 }
 
 impl<T> fmt::Debug for Pages<T> {

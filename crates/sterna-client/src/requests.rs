@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use sterna_protocol::caching::{Cacheable as _, Caching};
 use sterna_protocol::completion::{
     CompleteResult, Completion, CompletionArgument, CompletionContext, CompletionReference,
 };
@@ -68,6 +69,7 @@ impl Client {
             Box::pin(async move {
                 let page = tools_page(core, cursor).await?;
                 Ok(Page {
+                    caching: page.caching(),
                     items: page.tools,
                     next: page.next_cursor,
                 })
@@ -82,6 +84,7 @@ impl Client {
             Box::pin(async move {
                 let page: ListPromptsResult = core.page(Query::ListPrompts(cursor)).await?;
                 Ok(Page {
+                    caching: page.caching(),
                     items: page.prompts,
                     next: page.next_cursor,
                 })
@@ -96,6 +99,7 @@ impl Client {
             Box::pin(async move {
                 let page: ListResourcesResult = core.page(Query::ListResources(cursor)).await?;
                 Ok(Page {
+                    caching: page.caching(),
                     items: page.resources,
                     next: page.next_cursor,
                 })
@@ -111,6 +115,7 @@ impl Client {
                 let query = Query::ListTemplates(cursor);
                 let page: ListResourceTemplatesResult = core.page(query).await?;
                 Ok(Page {
+                    caching: page.caching(),
                     items: page.resource_templates,
                     next: page.next_cursor,
                 })
@@ -126,6 +131,7 @@ impl Client {
             Box::pin(async move {
                 let page: ListTasksResult = core.query(Query::ListTasks(cursor)).await?;
                 Ok(Page {
+                    caching: Caching::NONE,
                     items: page.tasks.into_iter().map(translated).collect(),
                     next: page.next_cursor,
                 })

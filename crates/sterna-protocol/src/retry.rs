@@ -89,6 +89,12 @@ impl InputResponses {
     }
 }
 
+impl From<JsonObject> for InputResponses {
+    fn from(answers: JsonObject) -> Self {
+        Self(answers)
+    }
+}
+
 /// Answer that does not fit its question.
 #[derive(Debug, Error)]
 #[non_exhaustive]

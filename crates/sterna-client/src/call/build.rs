@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use serde::Serialize;
 use sterna_protocol::capabilities::{ClientCapabilities, ElicitationCapability, ExtensionId};
+use sterna_protocol::input::{InputResponses, RequestState};
 use sterna_protocol::json::{JsonObject, RawJson};
 use sterna_protocol::legacy::TaskMetadata;
 use sterna_protocol::logging::{LoggingLevel, LoggingMessageNotificationParams};
@@ -51,7 +52,15 @@ pub struct Call<T> {
     options: CallOptions,
     handle: CancelHandle,
     task: Option<TaskMetadata>,
+    retry: Option<Retry>,
     reply: PhantomData<fn() -> T>,
+}
+
+/// Round of a call that others have begun.
+struct Retry {
+    answers: InputResponses,
+    state: Option<RequestState>,
+    rounds: u32,
 }
 
 impl<T: Reply> Call<T> {
@@ -64,6 +73,7 @@ impl<T: Reply> Call<T> {
             options: CallOptions::new(),
             handle: CancelHandle::new(),
             task: None,
+            retry: None,
             reply: PhantomData,
         }
     }
@@ -131,6 +141,26 @@ impl<T: Reply> Call<T> {
         self
     }
 
+    /// Sends the request as the retry number `rounds` of a call that was begun
+    /// elsewhere, with answers and state as they are: for a gateway, which knows
+    /// neither the question nor what the state means. Everyone else resumes a
+    /// [`PausedCall`](super::PausedCall), which checks its answers.
+    ///
+    /// Servers of before 2026-07-28 know no retries: they get the call anew.
+    pub fn as_retry(
+        mut self,
+        rounds: u32,
+        answers: InputResponses,
+        state: Option<RequestState>,
+    ) -> Self {
+        self.retry = Some(Retry {
+            answers,
+            state,
+            rounds,
+        });
+        self
+    }
+
     /// A handle that cancels the call from elsewhere.
     pub fn handle(&self) -> CancelHandle {
         self.handle.clone()
@@ -173,7 +203,7 @@ impl<T: Reply> Call<T> {
             None => self.core.capabilities(),
         };
         let log = self.options.listeners.log.as_ref();
-        let call = CallState {
+        let mut call = CallState {
             target: Arc::new(self.target?),
             meta: self.meta,
             capabilities,
@@ -184,6 +214,11 @@ impl<T: Reply> Call<T> {
             state: None,
             reply: PhantomData,
         };
+        if let Some(retry) = self.retry {
+            call.rounds = retry.rounds;
+            call.responses = Some(retry.answers).filter(|answers| !answers.is_empty());
+            call.state = retry.state;
+        }
         Ok(CallRunner {
             core: self.core,
             call,

@@ -252,6 +252,12 @@ impl<T: Reply> PausedCall<T> {
         }
     }
 
+    /// The questions and the state as the server sent them, for a gateway that
+    /// passes both on.
+    pub fn into_parts(self) -> (InputRequests, Option<RequestState>) {
+        (self.questions, self.state)
+    }
+
     /// Lets the call be resumed at another address of the same server.
     ///
     /// Dangerous, because answers and state go wherever this points: a state

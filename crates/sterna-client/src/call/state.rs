@@ -136,6 +136,9 @@ impl<T: Reply> CallState<T> {
         let CallTarget::Tool { name, .. } = &*self.target else {
             return Ok(None);
         };
+        if !core.config.checks_results {
+            return Ok(None);
+        }
         let known = core.tools.get(name);
         let output = known.and_then(|known| known.output.clone());
         output.transpose().map_err(|source| {
