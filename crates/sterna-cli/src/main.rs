@@ -34,6 +34,7 @@ mod rounds;
 
 mod client;
 mod demo;
+mod gateway;
 mod keys;
 
 mod dev;
@@ -78,6 +79,7 @@ fn run(command: Command, screen: Screen) -> Result<Exit, Failure> {
         Command::Dev(args) => session::block_on(dev::run(args, screen)),
         Command::Discover(args) => session::block_on(client::discover(*args, screen)),
         Command::Doctor(args) => session::block_on(client::doctor(*args, screen)),
+        Command::Gateway(args) => session::block_on(gateway::run(args, screen)),
         Command::Inspect(args) => session::block_on(client::inspect(*args, screen)),
         Command::Install(args) => install::run(*args, screen),
         Command::Keys(command) => keys::run(command, screen),

@@ -53,6 +53,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sterna-oauth", &[]),
     ("sterna-client", &["sterna-protocol", "sterna-oauth"]),
     (
+        "sterna-gateway",
+        &["sterna-protocol", "sterna-server", "sterna-client"],
+    ),
+    (
         "sterna-testkit",
         &[
             "sterna-protocol",
@@ -111,6 +115,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-protocol",
             "sterna-seal",
             "sterna-flow",
+            "sterna-gateway",
             "sterna-inspect",
             "sterna-store",
             "sterna-store-postgres",

@@ -3,6 +3,7 @@
 mod answer;
 mod client;
 mod connect;
+mod gateway;
 mod install;
 mod keys;
 mod token;
@@ -17,6 +18,7 @@ pub(crate) use client::{
     ListenArgs, PromptArgs, ReadArgs, RecordAt, ResumeArgs, TargetArgs, TaskArgs, TaskCommand,
 };
 pub(crate) use connect::ConnectArgs;
+pub(crate) use gateway::{GatewayArgs, GatewayCommand};
 pub(crate) use install::{Host, InstallArgs};
 pub(crate) use keys::KeysCommand;
 pub(crate) use token::{InspectArgs, TokenCommand};
@@ -69,6 +71,8 @@ pub(crate) enum Command {
     Discover(Box<TargetArgs>),
     /// Check what modern and legacy clients get from a server
     Doctor(Box<DoctorArgs>),
+    /// Serve many servers as one, to clients of every era
+    Gateway(GatewayArgs),
     /// Show a server, its calls and its request state on a web page, on this machine only
     Inspect(Box<InspectServerArgs>),
     /// Write a server into the configuration of a host, such as an editor

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+pub(crate) use mcp_json::variable;
+
 use crate::exit::Failure;
 use crate::text::{excerpt, one_line};
 

@@ -20,6 +20,7 @@ mod dev;
 mod escapes;
 mod exits;
 mod forms;
+mod gateway;
 mod generated;
 mod guide;
 mod inspect;

@@ -1,0 +1,133 @@
+//! Failures of upstream calls, and the one place where they become text.
+
+use serde_json::{Map, Value, json};
+use sterna_client::{Error, ErrorKind};
+use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
+use sterna_server::RequestError;
+
+/// Reason that the gateway itself could not bring a call to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// A held call is not here: this gateway was restarted, or its time is over.
+    HeldCallGone,
+    /// The server's answer never came.
+    Lost,
+    /// More calls are held than may be.
+    TooManyHeld,
+    /// The server wants to know who is calling, and the gateway may not say.
+    Unauthorized,
+    /// There is no connection to the server.
+    Unreachable,
+    /// The server answered with something that cannot be passed on.
+    Unsupported,
+}
+
+impl Reason {
+    fn code(self) -> &'static str {
+        match self {
+            Self::HeldCallGone => "MR0902",
+            Self::Lost => "MR0901",
+            Self::TooManyHeld => "MR0903",
+            Self::Unauthorized => "MR0905",
+            Self::Unreachable => "MR0900",
+            Self::Unsupported => "MR0906",
+        }
+    }
+
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::HeldCallGone => "held_call_gone",
+            Self::Lost => "upstream_lost",
+            Self::TooManyHeld => "too_many_held_calls",
+            Self::Unauthorized => "upstream_unauthorized",
+            Self::Unreachable => "upstream_unreachable",
+            Self::Unsupported => "upstream_unsupported",
+        }
+    }
+
+    /// `none` if the server has certainly done nothing, `unknown` if it may have.
+    fn outcome(self) -> &'static str {
+        match self {
+            Self::Unauthorized | Self::Unreachable => "none",
+            Self::HeldCallGone | Self::Lost | Self::TooManyHeld | Self::Unsupported => "unknown",
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::HeldCallGone => {
+                "the call that waited for these answers is not here any more; call again"
+            }
+            Self::Lost => "the connection was lost before the answer came",
+            Self::TooManyHeld => {
+                "too many calls wait for answers; answer some of them first, then call again"
+            }
+            Self::Unauthorized => "the server does not let the gateway in",
+            Self::Unreachable => "the server cannot be reached; try again later",
+            Self::Unsupported => "the server's answer breaks the protocol",
+        }
+    }
+
+    /// The error for the client, which names the server.
+    pub(crate) fn of(self, server: &str) -> RequestError {
+        let (code, text) = (self.code(), self.text());
+        let message = format!("upstream `{server}`: {text} ({code})");
+        let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, message);
+        RequestError::of(error.with_data(json!({
+            "server": server,
+            "reason": self.label(),
+            "outcome": self.outcome(),
+        })))
+    }
+}
+
+/// The failure to open a session with a server.
+pub(crate) fn not_connected(error: &Error) -> Reason {
+    match error.kind() {
+        ErrorKind::Auth => Reason::Unauthorized,
+        _ => Reason::Unreachable,
+    }
+}
+
+/// The error of a call that `server` was sent: its own words as they are, with
+/// its name beside them.
+pub(crate) fn of_call(server: &str, error: &Error) -> RequestError {
+    if let Some(refusal) = error.rpc() {
+        return RequestError::of(named(refusal.clone(), server));
+    }
+    tracing::warn!(target: "sterna::gateway", server, %error, "an upstream call failed");
+    match error.kind() {
+        ErrorKind::Auth => Reason::Unauthorized.of(server),
+        ErrorKind::Peer => Reason::Unsupported.of(server),
+        _ => Reason::Lost.of(server),
+    }
+}
+
+/// Puts the name of the server into the data of its error, where there is room.
+fn named(mut error: ErrorObject, server: &str) -> ErrorObject {
+    let data = error.data.get_or_insert_with(|| Value::Object(Map::new()));
+    if let Value::Object(members) = data {
+        members
+            .entry("server")
+            .or_insert_with(|| Value::from(server));
+    }
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_server_stay_and_its_name_is_added() {
+        let error = |data: Option<Value>| {
+            let mut error = ErrorObject::new(ErrorCode(-32055), "asleep");
+            error.data = data;
+            named(error, "billing").data.unwrap()
+        };
+        assert_eq!(error(None), json!({"server": "billing"}));
+        let own = json!({"reason": "night", "server": "of its own"});
+        assert_eq!(error(Some(own.clone())), own);
+        assert_eq!(error(Some(json!([1]))), json!([1]));
+    }
+}

@@ -1,0 +1,160 @@
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sterna_protocol::capabilities::ClientCapabilities;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use super::lists::{Fetched, ServerLists};
+use super::session::{SessionLease, UpstreamSession};
+use super::{Freshness, Upstream};
+use crate::config::SessionScope;
+use crate::failure::{Reason, not_connected};
+
+/// Sessions of one caller with one server. The first one is preferred, so that
+/// a server which keeps something in its session finds it again.
+#[derive(Debug)]
+pub(super) struct SessionGroup {
+    capabilities: ClientCapabilities,
+    sessions: Mutex<Vec<Arc<UpstreamSession>>>,
+    /// Calls that may have a session of their own.
+    places: Arc<Semaphore>,
+    /// Held while a session is opened, so that requests that come together open one.
+    opening: tokio::sync::Mutex<()>,
+    fetched: Mutex<Option<Fetched>>,
+    /// Held while lists are fetched.
+    fetching: tokio::sync::Mutex<()>,
+}
+
+impl SessionGroup {
+    /// Creates a group in which a caller may hold so many calls.
+    pub(super) fn new(capabilities: ClientCapabilities, held: usize) -> Self {
+        Self {
+            capabilities,
+            places: Arc::new(Semaphore::new(held + RUNNING)),
+            sessions: Mutex::default(),
+            opening: tokio::sync::Mutex::default(),
+            fetched: Mutex::default(),
+            fetching: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// The first session, opened if there is none.
+    pub(super) async fn any(&self, upstream: &Upstream) -> Result<Arc<UpstreamSession>, Reason> {
+        let first = || self.usable().first().cloned();
+        if let Some(session) = first() {
+            session.touch();
+            return Ok(session);
+        }
+        let _opening = self.opening.lock().await;
+        if let Some(session) = first() {
+            return Ok(session);
+        }
+        self.open(upstream).await
+    }
+
+    /// A session that no other call has, opened if there is none. Waits while as
+    /// many calls have one as may.
+    pub(super) async fn lease(&self, upstream: &Upstream) -> Result<SessionLease, Reason> {
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        let place = place.map_err(|_| Reason::Unreachable)?;
+        let _opening = self.opening.lock().await;
+        for session in self.usable() {
+            if let Ok(turn) = Arc::clone(&session.turn).try_lock_owned() {
+                return Ok(SessionLease::new(session, turn, place));
+            }
+        }
+        let session = self.open(upstream).await?;
+        let turn = Arc::clone(&session.turn).lock_owned().await;
+        Ok(SessionLease::new(session, turn, place))
+    }
+
+    async fn open(&self, upstream: &Upstream) -> Result<Arc<UpstreamSession>, Reason> {
+        let session = Arc::new(upstream.connect(&self.capabilities).await?);
+        self.lock().push(Arc::clone(&session));
+        Ok(session)
+    }
+
+    /// Sessions that calls may use. Others are forgotten: they end with the calls
+    /// that still have them.
+    fn usable(&self) -> Vec<Arc<UpstreamSession>> {
+        let mut sessions = self.lock();
+        sessions.retain(|session| !session.is_retired());
+        sessions.clone()
+    }
+
+    /// Lists that were fetched and are new enough.
+    pub(super) fn known(&self, freshness: Freshness) -> Option<Arc<ServerLists>> {
+        let fetched = self.fetched();
+        let known = fetched.as_ref()?;
+        let now = Instant::now();
+        let serves = match freshness {
+            Freshness::AsSaid => known.is_fresh(now),
+            Freshness::ForCalls => known.serves_calls(now),
+        };
+        serves.then(|| Arc::clone(&known.lists))
+    }
+
+    /// Fetches the lists. Those that are as before stay the same value.
+    pub(super) async fn fetch(&self, upstream: &Upstream) -> Result<Arc<ServerLists>, Reason> {
+        let _fetching = self.fetching.lock().await;
+        if let Some(known) = self.known(Freshness::AsSaid) {
+            return Ok(known);
+        }
+        let session = self.any(upstream).await?;
+        let listed = match ServerLists::fetch(&session.client).await {
+            Ok(listed) => Arc::new(listed),
+            Err(error) => {
+                let server = upstream.name();
+                tracing::warn!(target: "sterna::gateway", server, %error, "the server does not list what it offers");
+                upstream.note_failure(&session, &error);
+                return Err(not_connected(&error));
+            }
+        };
+        let mut fetched = self.fetched();
+        let before = fetched.as_ref().map(|before| Arc::clone(&before.lists));
+        let lists = before
+            .filter(|before| **before == *listed)
+            .unwrap_or(listed);
+        *fetched = Some(Fetched {
+            lists: Arc::clone(&lists),
+            at: Instant::now(),
+        });
+        if upstream.config.session == SessionScope::Call {
+            session.retire();
+        }
+        Ok(lists)
+    }
+
+    /// Closes sessions that were not used since `before`, in good order. Returns
+    /// `true` if one is left.
+    pub(super) async fn close_idle(&self, before: Option<Instant>) -> bool {
+        let idle = {
+            let mut sessions = self.lock();
+            let is_idle = |session: &Arc<UpstreamSession>| {
+                let is_old = before.is_none_or(|before| session.used() < before);
+                let is_free = before.is_none() || session.turn.try_lock().is_ok();
+                session.is_retired() || is_old && is_free
+            };
+            let (idle, kept): (Vec<_>, Vec<_>) = sessions.drain(..).partition(is_idle);
+            *sessions = kept;
+            idle
+        };
+        let closing = idle.into_iter().map(|session| async move {
+            session.retire();
+            session.client.clone().close().await;
+        });
+        futures::future::join_all(closing).await;
+        !self.lock().is_empty()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<UpstreamSession>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fetched(&self) -> MutexGuard<'_, Option<Fetched>> {
+        self.fetched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Calls that may run beside those that are held.
+const RUNNING: usize = 4;

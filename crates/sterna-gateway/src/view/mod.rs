@@ -1,0 +1,71 @@
+//! Lists of all servers as one.
+
+mod merge;
+mod routes;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::future::join_all;
+use sterna_protocol::capabilities::ClientCapabilities;
+use sterna_server::auth::Principal;
+use tokio::time::Instant;
+
+pub(crate) use merge::MergedView;
+
+use crate::upstream::{Freshness, SessionKey, Upstream};
+
+/// Views of all callers.
+#[derive(Debug, Default)]
+pub(crate) struct Views(Mutex<HashMap<SessionKey, KnownView>>);
+
+#[derive(Debug)]
+struct KnownView {
+    view: Arc<MergedView>,
+    used: Instant,
+}
+
+impl Views {
+    /// The view of `principal` through a client that declares `capabilities`. It
+    /// is the same value as before if no server offers anything else.
+    pub(crate) async fn find(
+        &self,
+        upstreams: &[Arc<Upstream>],
+        principal: &Principal,
+        capabilities: &ClientCapabilities,
+        freshness: Freshness,
+    ) -> Arc<MergedView> {
+        let listing = upstreams.iter().map(|upstream| async move {
+            let key = upstream.key(principal, capabilities);
+            upstream.lists(&key, capabilities, freshness).await
+        });
+        let lists = join_all(listing).await;
+        let key = SessionKey::new(Some(principal.clone()), capabilities);
+        let now = Instant::now();
+        if let Some(known) = self.lock().get_mut(&key)
+            && known.view.is_of(&lists)
+        {
+            known.used = now;
+            return Arc::clone(&known.view);
+        }
+        let view = Arc::new(MergedView::of(upstreams, lists));
+        for collision in &view.collisions {
+            tracing::warn!(target: "sterna::gateway", "MR0904: {collision}; the first one is offered");
+        }
+        let known = KnownView {
+            view: Arc::clone(&view),
+            used: now,
+        };
+        self.lock().insert(key, known);
+        view
+    }
+
+    /// Forgets views that were not used since `before`.
+    pub(crate) fn forget_idle(&self, before: Instant) {
+        self.lock().retain(|_, known| known.used >= before);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionKey, KnownView>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
