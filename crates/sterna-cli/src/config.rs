@@ -69,7 +69,7 @@ impl Settings {
     /// the file.
     pub(crate) fn read(args: &ConnectArgs) -> Result<Self, Failure> {
         let file = read_file()?;
-        let timeout = match args.timeout {
+        let timeout = match args.request.timeout {
             Some(typed) => Some(typed),
             None => span("STERNA_TIMEOUT", file.timeout)?,
         };
@@ -79,7 +79,7 @@ impl Settings {
             pause: span("STERNA_PAUSE", file.pause)?.unwrap_or(usual.pause),
         };
         let credentials = Credentials::read(
-            args,
+            &args.request,
             BoundFiles::read(file.bearer_files)?,
             BoundFiles::read(file.header_files)?,
         )?;
@@ -90,7 +90,7 @@ impl Settings {
             era: args.era.into(),
             limits,
             mcp_json: mcp_json.or(file.mcp_json),
-            no_input: args.no_input
+            no_input: args.request.no_input
                 || environment::var("STERNA_NO_INPUT").is_some()
                 || file.no_input.unwrap_or(false),
             sampler: environment::var("STERNA_SAMPLER").or(file.sampler),

@@ -12,7 +12,7 @@ use anyhow::{Context as _, anyhow};
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use url::{Host, Url};
 
-use crate::args::ConnectArgs;
+use crate::args::RequestArgs;
 use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::target::NamedBy;
@@ -94,7 +94,7 @@ enum Content {
 
 impl Credentials {
     pub(crate) fn read(
-        args: &ConnectArgs,
+        args: &RequestArgs,
         bearer_files: BoundFiles,
         header_files: BoundFiles,
     ) -> Result<Self, Failure> {

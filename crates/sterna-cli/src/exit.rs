@@ -12,7 +12,7 @@ pub(crate) enum Exit {
     Failed = 1,
     /// It was not called the way it can be called.
     Usage = 2,
-    /// The tool ran and returned an error.
+    /// The tool, or the HTTP API, returned an error.
     ToolError = 3,
     /// The call waits for input, and there was none.
     InputRequired = 4,

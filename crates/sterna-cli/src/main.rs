@@ -1,5 +1,5 @@
-//! The `sterna` command: call MCP servers, answer what they ask, keep their
-//! keys.
+//! The `sterna` command: call MCP servers and HTTP APIs, answer what they ask,
+//! keep their keys.
 
 // Modules use those above them, never those below.
 mod duration;
@@ -31,6 +31,8 @@ mod session_questions;
 mod session;
 
 mod rounds;
+
+mod http_calls;
 
 mod client;
 mod demo;
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
 fn run(command: Command, screen: Screen) -> Result<Exit, Failure> {
     match command {
         Command::Call(args) => session::block_on(client::call(*args, screen)),
+        Command::CallHttp(args) => session::block_on(client::call_http(*args, screen)),
         Command::Complete(args) => session::block_on(client::complete(*args, screen)),
         Command::Completions { shell } => completions(shell, screen),
         Command::Demo(args) => session::block_on(demo::run(args, screen)),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use sterna_store::Rings;
 
-use super::{AskingArgs, ConnectArgs};
+use super::{AskingArgs, ConnectArgs, PresetArgs, RequestArgs};
 
 /// `sterna call`, and commands of the same shape.
 #[derive(Args, Debug)]
@@ -20,6 +20,27 @@ pub(crate) struct CallArgs {
     pub(crate) detach: bool,
     #[command(flatten)]
     pub(crate) asking: AskingArgs,
+}
+
+/// `sterna call-http`.
+#[derive(Args, Debug)]
+pub(crate) struct CallHttpArgs {
+    /// The method, such as POST
+    pub(crate) method: String,
+    /// The address, such as https://shop.example/checkout
+    pub(crate) url: String,
+    /// The body: JSON, a file as `@FILE`, or `-` for stdin
+    pub(crate) body: Option<String>,
+    /// A header field to send, `Name: value`, without secrets; can be given several times
+    #[arg(short = 'H', long = "header", value_name = "FIELD")]
+    pub(crate) headers: Vec<String>,
+    /// The Idempotency-Key of the request [default: a new one for each POST]
+    #[arg(long, value_name = "KEY")]
+    pub(crate) idempotency_key: Option<String>,
+    #[command(flatten)]
+    pub(crate) answers: PresetArgs,
+    #[command(flatten)]
+    pub(crate) connection: RequestArgs,
 }
 
 /// `sterna prompt`.

@@ -6,13 +6,27 @@ use sterna_client::Era;
 
 use crate::duration;
 
-/// Flags for the connection to a server.
-#[derive(Args, Clone, Debug)]
+/// Flags for the connection to an MCP server.
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Connection")]
 pub(crate) struct ConnectArgs {
     /// The server as a command, after `--`
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+    #[command(flatten)]
+    pub(crate) request: RequestArgs,
+    /// The file in which servers have names [default: mcp.json or .mcp.json here]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mcp_json: Option<PathBuf>,
+    /// Which revisions to speak: any that the server does, 2026-07-28, or earlier ones
+    #[arg(long, value_enum, value_name = "ERA", default_value_t)]
+    pub(crate) era: Eras,
+}
+
+/// Flags for requests to any server.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Connection")]
+pub(crate) struct RequestArgs {
     /// Time that the server may be silent [default: 60s]
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub(crate) timeout: Option<Duration>,
@@ -28,12 +42,6 @@ pub(crate) struct ConnectArgs {
     /// A server that the token and the header fields belong to, if its URL is not typed here
     #[arg(long, value_name = "URL")]
     pub(crate) credentials_for: Vec<String>,
-    /// The file in which servers have names [default: mcp.json or .mcp.json here]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) mcp_json: Option<PathBuf>,
-    /// Which revisions to speak: any that the server does, 2026-07-28, or earlier ones
-    #[arg(long, value_enum, value_name = "ERA", default_value_t)]
-    pub(crate) era: Eras,
     /// Never ask on the terminal
     #[arg(long)]
     pub(crate) no_input: bool,

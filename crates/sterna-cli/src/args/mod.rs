@@ -12,18 +12,19 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub(crate) use answer::{AnswerArgs, AskingArgs};
+pub(crate) use answer::{AnswerArgs, AskingArgs, PresetArgs};
 pub(crate) use client::{
-    AnswerTaskArgs, CallArgs, CompleteArgs, DoctorArgs, InspectServerArgs, Kind, ListArgs,
-    ListenArgs, PromptArgs, ReadArgs, RecordAt, ResumeArgs, TargetArgs, TaskArgs, TaskCommand,
+    AnswerTaskArgs, CallArgs, CallHttpArgs, CompleteArgs, DoctorArgs, InspectServerArgs, Kind,
+    ListArgs, ListenArgs, PromptArgs, ReadArgs, RecordAt, ResumeArgs, TargetArgs, TaskArgs,
+    TaskCommand,
 };
-pub(crate) use connect::ConnectArgs;
+pub(crate) use connect::{ConnectArgs, RequestArgs};
 pub(crate) use gateway::{GatewayArgs, GatewayCommand};
 pub(crate) use install::{Host, InstallArgs};
 pub(crate) use keys::KeysCommand;
 pub(crate) use token::{InspectArgs, TokenCommand};
 
-/// Call MCP servers, answer what they ask, keep their keys.
+/// Call MCP servers and HTTP APIs, answer what they ask, keep their keys.
 #[derive(Debug, Parser)]
 #[command(name = "sterna", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
@@ -65,6 +66,8 @@ pub(crate) enum Command {
     Dev(DevArgs),
     /// Call a tool, and answer what it asks
     Call(Box<CallArgs>),
+    /// Send a request to an HTTP API whose routes may ask, and answer what it asks
+    CallHttp(Box<CallHttpArgs>),
     /// List what a server offers
     List(Box<ListArgs>),
     /// Show what a server says about itself
@@ -168,6 +171,6 @@ pub(crate) struct ReplicaArgs {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done, 1 failed, 2 usage, 3 the tool returned an error, 4 input required,
-5 declined or cancelled, 6 authorization needed, 7 cannot connect or no common version,
+Exit codes: 0 done, 1 failed, 2 usage, 3 the tool or the HTTP API returned an error,
+4 input required, 5 declined or cancelled, 6 authorization needed, 7 cannot connect or no common version,
 124 time-out";

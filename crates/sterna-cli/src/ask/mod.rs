@@ -5,6 +5,7 @@ mod field;
 mod form;
 mod preset;
 mod prompt;
+mod question;
 pub(crate) mod sample;
 mod value;
 mod visit;
@@ -29,6 +30,7 @@ use crate::{interrupt, suggest};
 pub(crate) use prompt::Prompt;
 
 use preset::PresetAnswers;
+pub(crate) use question::{HttpQuestion, JsonAnswer};
 
 /// The answerer of one command, shared by all questions: a person is asked one
 /// question at a time.
@@ -229,12 +231,16 @@ impl Answerer {
         }
     }
 
-    /// ELICIT-C1: the user sees which server asks, and for what.
-    fn introduce(&self, asker: Asker<'_>, request: &InputRequest) {
+    fn tell_origin(&self, asker: Asker<'_>) {
         let (server, about) = (one_line(asker.server), one_line(asker.about));
         let mut text = Text::from("\n") + Text::bold(server) + " asks, for " + Text::bold(about);
         text += Text::from(" ") + Text::dim(format!("({})", one_line(asker.key)));
         self.screen.ask(text);
+    }
+
+    /// ELICIT-C1: the user sees which server asks, and for what.
+    fn introduce(&self, asker: Asker<'_>, request: &InputRequest) {
+        self.tell_origin(asker);
         match request {
             InputRequest::Elicit(elicit) => self.screen.ask(elicit.params.message()),
             InputRequest::CreateMessage(message) => {

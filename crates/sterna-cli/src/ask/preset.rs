@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 use sterna_protocol::elicitation::{
-    ElicitAction, ElicitContent, ElicitRequestParams, ElicitResult, FormSchema,
+    ElicitAction, ElicitContent, ElicitRequestParams, ElicitResult, FormSchema, PrimitiveSchema,
 };
 use sterna_protocol::input::{InputRequest, InputResponse};
 use sterna_protocol::roots::{ListRootsResult, Root};
@@ -34,20 +34,17 @@ pub(super) struct PresetAnswers {
 
 impl PresetAnswers {
     pub(super) fn read(args: &AnswerArgs) -> Result<Self, Failure> {
+        let preset = &args.preset;
+        let file = preset.answers.as_deref().map(arguments::from_file);
         let mut given = Self {
-            whole: args
-                .answers
-                .as_deref()
-                .map(arguments::from_file)
-                .transpose()?
-                .unwrap_or_default(),
-            has_file: args.answers.is_some(),
-            accepted: args.accept.iter().cloned().collect(),
-            declined: args.decline.iter().cloned().collect(),
+            whole: file.transpose()?.unwrap_or_default(),
+            has_file: preset.answers.is_some(),
+            accepted: preset.accept.iter().cloned().collect(),
+            declined: preset.decline.iter().cloned().collect(),
             cancelled: args.cancel.iter().cloned().collect(),
             ..Self::default()
         };
-        for word in &args.given {
+        for word in &preset.given {
             let (place, value) = arguments::parse(word)?;
             let (key, field) = match place.split_once('.') {
                 Some((key, field)) => (key.to_owned(), Some(field.to_owned())),
@@ -100,6 +97,53 @@ impl PresetAnswers {
             return Ok(Some(InputResponse::Elicit(ElicitResult::accept(content))));
         }
         Ok(None)
+    }
+}
+
+impl PresetAnswers {
+    /// Gives the answer to a question of one value the shape of a form with the
+    /// field `key`, and has `--accept` say yes to a yes or no.
+    pub(super) fn as_only_field(&mut self, key: &str, schema: &PrimitiveSchema) {
+        if matches!(schema, PrimitiveSchema::Boolean(_)) && self.accepted.remove(key) {
+            let yes = (None, Value::Bool(true));
+            self.fields.insert(key.to_owned(), vec![yes]);
+        }
+        if let Some(value) = self.whole.get_mut(key)
+            && !matches!(value, Value::Null | Value::Object(_))
+        {
+            let only = Map::from_iter([(key.to_owned(), value.take())]);
+            *value = only.into();
+        }
+    }
+
+    /// Reads `null` in the file as a refusal, as HTTP APIs do.
+    pub(super) fn null_declines(&mut self, key: &str) {
+        if self.whole.get(key).is_some_and(Value::is_null) {
+            self.whole.remove(key);
+            self.declined.insert(key.to_owned());
+        }
+    }
+
+    /// The answer to a question of any JSON, if one was given; `null` declines.
+    pub(super) fn take_json(&mut self, key: &str) -> Result<Option<Value>, Failure> {
+        if self.declined.remove(key) {
+            return Ok(Some(Value::Null));
+        }
+        let Some(fields) = self.fields.remove(key) else {
+            return Ok(self.whole.remove(key));
+        };
+        let mut members = Map::new();
+        for (field, value) in fields {
+            match field {
+                None if members.is_empty() => return Ok(Some(value)),
+                None => {
+                    let why = "it is given as a whole and by its members";
+                    return Err(unfit(key, why));
+                }
+                Some(field) => members.insert(field, value),
+            };
+        }
+        Ok(Some(members.into()))
     }
 }
 

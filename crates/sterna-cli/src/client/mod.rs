@@ -2,6 +2,7 @@
 
 mod advice;
 mod call;
+mod call_http;
 mod discover;
 mod doctor;
 mod doctor_store;
@@ -31,6 +32,7 @@ use crate::target::Target;
 use crate::text::excerpt;
 
 pub(crate) use call::{call, prompt, read};
+pub(crate) use call_http::run as call_http;
 pub(crate) use discover::{complete, discover};
 pub(crate) use doctor::run as doctor;
 pub(crate) use inspect::run as inspect;
@@ -70,7 +72,7 @@ impl<'a> Asking<'a> {
         screen: Screen,
         connect: impl AsyncFnOnce(Builder) -> Result<Client, sterna_client::Error>,
     ) -> Result<Self, Failure> {
-        if let Some(file) = &answers.save {
+        if let Some(file) = &answers.preset.save {
             // Before the call: what the server says then could not be kept.
             let check = private_file::check(file);
             check.with_context(|| format!("the call cannot be saved to {}", file.display()))?;
@@ -84,7 +86,7 @@ impl<'a> Asking<'a> {
             answerer,
             answers,
             limits: Limits {
-                rounds: answers.max_rounds.unwrap_or(settings.limits.rounds),
+                rounds: answers.preset.max_rounds.unwrap_or(settings.limits.rounds),
                 pause: answers.pause.unwrap_or(settings.limits.pause),
             },
             screen,
@@ -95,7 +97,7 @@ impl<'a> Asking<'a> {
         Rounds {
             client: &self.client,
             answerer: &self.answerer,
-            save: self.answers.save.as_deref(),
+            save: self.answers.preset.save.as_deref(),
             detach: false,
             limits: self.limits,
             target: Some(&self.target),

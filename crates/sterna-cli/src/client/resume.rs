@@ -5,10 +5,11 @@ use anyhow::Context as _;
 use serde_json::Value;
 use sterna_client::{PausedCall, Reply, Step};
 
-use super::{Asking, call};
+use super::{Asking, call, call_http};
 use crate::args::{AskingArgs, ResumeArgs};
 use crate::config::Settings;
 use crate::exit::{Exit, Failure};
+use crate::http_calls::SavedRequest;
 use crate::rounds::{self, CallProgress};
 use crate::screen::Screen;
 use crate::target::{Server, Target};
@@ -17,6 +18,10 @@ pub(crate) async fn run(args: ResumeArgs, screen: Screen) -> Result<Exit, Failur
     let text = read_file(&args.file)?;
     let json: Value =
         serde_json::from_str(&text).map_err(|error| not_paused(&args.file, &error))?;
+    if SavedRequest::is_one(&json) {
+        let saved = SavedRequest::read(&json, &args.file)?;
+        return call_http::resume(saved, &args, screen).await;
+    }
     match json["request"]["method"].as_str() {
         Some("prompts/get") => {
             let reached = go_on(&args, &text, screen).await?;

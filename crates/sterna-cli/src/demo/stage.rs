@@ -8,7 +8,7 @@ use sterna_protocol::input::{InputRequests, InputResponses};
 use sterna_protocol::tool::CallToolResult;
 
 use super::proxy::{Exchange, Proxy};
-use crate::args::AnswerArgs;
+use crate::args::{AnswerArgs, PresetArgs};
 use crate::exit::{Exit, Failure};
 use crate::rounds::{Asked, Rounds};
 use crate::screen::Screen;
@@ -127,12 +127,12 @@ pub(super) fn answers(auto: bool) -> AnswerArgs {
         "choice.name=Ada",
         "approval.name=Ada",
     ];
+    let given = given.iter().filter(|_| auto);
     AnswerArgs {
-        given: given
-            .iter()
-            .filter(|_| auto)
-            .map(|&word| word.to_owned())
-            .collect(),
+        preset: PresetArgs {
+            given: given.map(|&word| word.to_owned()).collect(),
+            ..PresetArgs::default()
+        },
         ..AnswerArgs::default()
     }
 }

@@ -60,6 +60,7 @@ fn every_subcommand_writes_nothing_but_json() {
             "token inspect - --audience desk --keys FOLDER/ring.toml",
             token,
         ),
+        ("call-http POST URL {}", ""),
         ("completions bash", ""),
         ("man", ""),
     ] {

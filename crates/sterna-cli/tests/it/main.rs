@@ -1,6 +1,7 @@
 //! The command as its users run it.
 #![cfg(test)]
 
+mod api;
 mod command;
 mod project;
 mod raw_server;
@@ -8,6 +9,7 @@ mod running;
 mod server;
 mod terminal;
 
+mod call_http;
 mod calls;
 #[path = "../../../sterna-inspect/tests/it/chromium.rs"]
 #[expect(dead_code, reason = "the tests of the inspector use the rest")]

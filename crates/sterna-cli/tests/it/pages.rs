@@ -2,10 +2,12 @@
 
 use tempfile::TempDir;
 
+use crate::api::Api;
 use crate::command::{command, run};
 use crate::server;
 
 const CLI: &str = include_str!("../../../../docs/cli.md");
+const HTTP: &str = include_str!("../../../../docs/http.md");
 const REQUEST_STATE: &str = include_str!("../../../../docs/request-state.md");
 
 /// The blocks of `language` on a page.
@@ -22,7 +24,9 @@ fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
 #[track_caller]
 fn plays(block: &str, url: &str) {
     let folder = TempDir::new().unwrap();
-    std::fs::write(folder.path().join("secrets.json"), SECRETS).unwrap();
+    for (name, text) in FILES {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
     let mut id = TASK.to_owned();
     for part in block.split("$ sterna ").skip(1) {
         let (line, expected) = part.split_once('\n').unwrap();
@@ -61,10 +65,28 @@ fn compare(line: &str, expected: &str, printed: &str) {
 fn the_commands_of_the_manual_print_what_it_says() {
     let url = server::start_documented();
     let blocks = blocks(CLI, "console");
-    assert_eq!(blocks.len(), 3);
-    for block in blocks {
+    let (http, mcp): (Vec<&str>, Vec<&str>) =
+        blocks.iter().partition(|block| block.contains("call-http"));
+    assert_eq!((http.len(), mcp.len()), (1, 3));
+    for block in mcp {
         plays(block, &url);
     }
+    plays_at_the_shop(http[0]);
+}
+
+#[test]
+fn the_command_of_the_guide_to_http_prints_what_it_says() {
+    let blocks = blocks(HTTP, "console");
+    assert_eq!(blocks.len(), 1);
+    plays_at_the_shop(blocks[0]);
+}
+
+/// Runs a block against a route that is the one of the example `checkout`.
+#[track_caller]
+fn plays_at_the_shop(block: &str) {
+    let api = Api::start();
+    let here = block.replace(&format!("{SHOP}/checkout"), &api.at("/pay"));
+    plays(&here.replace(SHOP, &api.url), &api.url);
 }
 
 #[test]
@@ -99,6 +121,14 @@ fn the_key_file_of_the_guide_is_one() {
     assert!(ran.stdout.contains("made in May"), "{ran:?}");
 }
 
-const SECRETS: &str = r#"{"login": {"user": "ada", "password": "hunter2"}}"#;
+const FILES: [(&str, &str); 3] = [
+    (
+        "secrets.json",
+        r#"{"login": {"user": "ada", "password": "hunter2"}}"#,
+    ),
+    ("order.json", r#"{"order": "big"}"#),
+    ("ada.token", "ada"),
+];
+const SHOP: &str = "http://127.0.0.1:8090";
 const URL: &str = "http://127.0.0.1:8080/mcp";
 const TASK: &str = "3f6c5a7e7b3c9d1e01976f6c5a7e7b3c";
