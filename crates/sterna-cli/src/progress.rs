@@ -16,27 +16,36 @@ use crate::text::{Text, one_line};
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
+    is_shown: bool,
 }
 
 impl Progress {
     pub(crate) fn new(screen: Screen) -> Self {
         // A trace and a bar would write over each other.
-        let shown = !screen.quiet && !screen.verbose && std::io::stderr().is_terminal();
-        let target = match shown {
+        let is_shown = !screen.quiet && !screen.verbose && std::io::stderr().is_terminal();
+        let bar = ProgressBar::hidden();
+        bar.set_style(style("{spinner} {elapsed} {msg}"));
+        let progress = Self { bar, is_shown };
+        progress.bar.set_draw_target(progress.target());
+        progress.bar.enable_steady_tick(TICK);
+        progress
+    }
+
+    fn target(&self) -> ProgressDrawTarget {
+        match self.is_shown {
             true => ProgressDrawTarget::stderr(),
             false => ProgressDrawTarget::hidden(),
-        };
-        let bar = ProgressBar::with_draw_target(None, target);
-        bar.set_style(style("{spinner} {elapsed} {msg}"));
-        bar.enable_steady_tick(Duration::from_millis(120));
-        Self { bar }
+        }
     }
 
     /// Shows the server's progress.
     pub(crate) fn show(&self, params: &ProgressNotificationParams) {
-        if let Some((position, length)) =
-            params.total.and_then(|total| steps(params.progress, total))
-        {
+        self.count(params.progress, params.total, params.message.as_deref());
+    }
+
+    /// Shows how much is done, of `total`.
+    pub(crate) fn count(&self, done: Number, total: Option<Number>, message: Option<&str>) {
+        if let Some((position, length)) = total.and_then(|total| steps(done, total)) {
             if self.bar.length() != Some(length) {
                 self.bar.set_length(length);
                 self.bar
@@ -44,7 +53,7 @@ impl Progress {
             }
             self.bar.set_position(position.min(length));
         }
-        if let Some(message) = &params.message {
+        if let Some(message) = message {
             self.say(message);
         }
     }
@@ -71,6 +80,18 @@ impl Progress {
         self.bar.suspend(|| screen.note(line));
     }
 
+    /// Keeps it off the screen during `work`, which writes there itself.
+    pub(crate) async fn suspended<T>(&self, work: impl Future<Output = T>) -> T {
+        self.bar.disable_steady_tick();
+        self.bar.suspend(|| ());
+        let hidden = ProgressDrawTarget::hidden();
+        self.bar.set_draw_target(hidden);
+        let done = work.await;
+        self.bar.set_draw_target(self.target());
+        self.bar.enable_steady_tick(TICK);
+        done
+    }
+
     /// Takes it off the screen.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
@@ -91,6 +112,8 @@ fn steps(done: Number, total: Number) -> Option<(u64, u64)> {
     let reached = (0..=100_u32).rev().find(|&step| f64::from(step) <= share)?;
     Some((reached.into(), 100))
 }
+
+const TICK: Duration = Duration::from_millis(120);
 
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the template is written in this file")

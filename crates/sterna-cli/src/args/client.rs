@@ -34,6 +34,9 @@ pub(crate) struct CallHttpArgs {
     /// A header field to send, `Name: value`, without secrets; can be given several times
     #[arg(short = 'H', long = "header", value_name = "FIELD")]
     pub(crate) headers: Vec<String>,
+    /// Prefer long work to become an operation, and follow that
+    #[arg(long = "async")]
+    pub(crate) respond_async: bool,
     /// The Idempotency-Key of the request [default: a new one for each POST]
     #[arg(long, value_name = "KEY")]
     pub(crate) idempotency_key: Option<String>,

@@ -3,6 +3,7 @@
 
 mod field;
 mod form;
+mod operation;
 mod preset;
 mod prompt;
 mod question;
@@ -27,9 +28,9 @@ use crate::screen::Screen;
 use crate::text::{Text, excerpt, one_line};
 use crate::{interrupt, suggest};
 
-pub(crate) use prompt::Prompt;
-
+pub(crate) use operation::{OperationChoice, offer_to_cancel};
 use preset::PresetAnswers;
+pub(crate) use prompt::Prompt;
 pub(crate) use question::{HttpQuestion, JsonAnswer};
 
 /// The answerer of one command, shared by all questions: a person is asked one
@@ -144,6 +145,11 @@ impl Answerer {
             self.screen
                 .warn(format!("the server did not ask `{key}`; {known}"));
         }
+    }
+
+    /// Returns true if there is a person to ask.
+    pub(crate) fn is_interactive(&self) -> bool {
+        self.interactive
     }
 
     /// Returns true if any question was answered.

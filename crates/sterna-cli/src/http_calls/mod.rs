@@ -4,9 +4,13 @@ mod exchange;
 mod request;
 
 mod reply;
+
+mod operation;
 mod saved;
 
 mod rounds;
+
+mod follow;
 
 pub(crate) use exchange::{HttpResponse, HttpServer};
 pub(crate) use request::HttpRequest;

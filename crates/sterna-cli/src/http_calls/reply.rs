@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::anyhow;
+use http::StatusCode;
 use serde_json::{Map, Value};
 
 use super::exchange::HttpResponse;
@@ -16,6 +17,11 @@ pub(super) enum HttpReply {
     Done(HttpResponse),
     /// An equal request is being served: send it again after this time.
     InProgress(Duration),
+    /// An operation has begun, with this address; the response shows it.
+    Operation {
+        location: String,
+        response: HttpResponse,
+    },
     Paused(Pause),
 }
 
@@ -30,6 +36,14 @@ pub(super) struct Pause {
 impl HttpReply {
     /// Reads a response. Its `type` decides, never its status.
     pub(super) fn read(response: HttpResponse) -> Result<Self, Failure> {
+        if response.status == StatusCode::ACCEPTED
+            && let Some(location) = response.location().map(str::to_owned)
+            && response
+                .json()
+                .is_some_and(|shown| shown["status"].is_string())
+        {
+            return Ok(Self::Operation { location, response });
+        }
         if response.media_type() != "application/problem+json" {
             return Ok(Self::Done(response));
         }
@@ -99,7 +113,7 @@ const SLOWEST: Duration = Duration::from_secs(10);
 mod tests {
     use expect_test::{Expect, expect};
     use http::header::CONTENT_TYPE;
-    use http::{HeaderMap, HeaderValue, StatusCode};
+    use http::{HeaderMap, HeaderValue};
     use serde_json::json;
 
     use super::*;
@@ -114,6 +128,7 @@ mod tests {
         };
         let shown = match HttpReply::read(response) {
             Ok(HttpReply::Done(_)) => "done".to_owned(),
+            Ok(HttpReply::Operation { location, .. }) => location,
             Ok(HttpReply::InProgress(pause)) => format!("again after {pause:?}"),
             Ok(HttpReply::Paused(pause)) => {
                 let keys: Vec<&String> = pause.questions.keys().collect();

@@ -42,6 +42,9 @@ impl HttpRequest {
             headers: headers.collect::<Result<_, _>>()?,
             body,
         };
+        if args.respond_async {
+            request.set_default(PREFER, "respond-async");
+        }
         let key = args.idempotency_key.clone();
         let is_post = request.method()? == Method::POST;
         if let Some(key) = key.or(is_post.then(new_key).transpose()?) {
@@ -146,6 +149,57 @@ impl HttpRequest {
             url: url.into(),
             ..other
         })
+    }
+
+    /// Returns a request to the operation at `location`, which the server has
+    /// named. The request is refused where it is sent if that is another origin.
+    pub(super) fn to_operation(&self, method: &str, location: &str) -> Result<Self, Failure> {
+        let place = self.url()?.join(location);
+        let place = place.with_context(|| {
+            let location = excerpt(location);
+            format!("the server names an operation at `{location}`, which is no address")
+        })?;
+        let content_type = CONTENT_TYPE;
+        let left_out = [IDEMPOTENCY_KEY, content_type.as_str(), PREFER];
+        let is_kept = |name: &str| !left_out.iter().any(|out| name.eq_ignore_ascii_case(out));
+        let headers = self.headers.iter().filter(|(name, _)| is_kept(name));
+        Ok(Self {
+            method: method.to_owned(),
+            url: place.into(),
+            headers: headers.cloned().collect(),
+            body: None,
+        })
+    }
+
+    /// Returns the same request with another method.
+    pub(super) fn with_method(&self, method: &str) -> Self {
+        Self {
+            method: method.to_owned(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the same request with one header field more.
+    pub(super) fn with(&self, name: &str, value: &str) -> Self {
+        let mut request = self.clone();
+        request.headers.push((name.to_owned(), value.to_owned()));
+        request
+    }
+
+    /// Returns the request that brings answers to this operation.
+    pub(super) fn answers(&self, answers: &Map<String, Value>) -> Result<Self, Failure> {
+        let mut place = self.url()?;
+        let path = format!("{}/answers", place.path().trim_end_matches('/'));
+        place.set_path(&path);
+        let body = Map::from_iter([("answers".to_owned(), answers.clone().into())]);
+        let mut request = Self {
+            method: "POST".to_owned(),
+            url: place.into(),
+            headers: self.headers.clone(),
+            body: Some(Value::from(body).to_string()),
+        };
+        request.set_default(CONTENT_TYPE.as_str(), "application/json");
+        Ok(request)
     }
 
     /// Returns the same request with the member `resume`.
@@ -257,6 +311,7 @@ fn new_key() -> Result<String, Failure> {
 }
 
 const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
+const PREFER: &str = "Prefer";
 const RESUME: &str = "resume";
 
 /// More than pausing routes take, which is 2 MiB unless configured otherwise.

@@ -7,6 +7,7 @@ use anyhow::anyhow;
 use serde_json::{Map, Value, json};
 
 use super::exchange::{HttpResponse, HttpServer};
+use super::operation::Operation;
 use super::reply::HttpReply;
 use super::request::HttpRequest;
 use super::saved::{SavedRequest, SavedStep};
@@ -49,12 +50,19 @@ impl HttpRounds<'_> {
             HttpReply::Paused(pause) => self.go_on(SavedRequest::paused(request, 1, pause)).await,
             HttpReply::Done(response) => Ok(HttpEnd::Response(response)),
             HttpReply::InProgress(_) => Err(still_served()),
+            HttpReply::Operation { location, response } => {
+                let saved = SavedRequest::operation(request, 0, location);
+                Box::pin(self.begin_following(saved, &response)).await
+            }
         }
     }
 
     /// Goes on with a request that has paused.
     pub(crate) async fn go_on(&self, mut saved: SavedRequest) -> Result<HttpEnd, Failure> {
         loop {
+            if let SavedStep::Operation { .. } = &saved.step {
+                return Box::pin(self.follow(saved, None)).await;
+            }
             self.tell(&saved);
             if saved.rounds > self.limits.rounds {
                 self.keep(&saved)?;
@@ -67,7 +75,10 @@ impl HttpRounds<'_> {
                 questions,
                 answers,
                 ..
-            } = &mut saved.step;
+            } = &mut saved.step
+            else {
+                continue;
+            };
             if questions.is_empty() {
                 tokio::time::sleep(self.limits.pause).await;
             }
@@ -79,12 +90,16 @@ impl HttpRounds<'_> {
                     let error = anyhow!("you stopped the call; nothing more was sent");
                     return Err(Failure::new(Exit::Declined, error));
                 }
-                Asked::Unanswered => return self.put_aside(&saved),
+                Asked::Unanswered => return self.put_aside(&saved, &saved.open()),
             }
             let retry = saved.request.resuming(token, answers)?;
             match self.exchange(&retry).await {
                 Ok(HttpReply::Paused(pause)) => {
                     saved = SavedRequest::paused(&saved.request, saved.rounds + 1, pause);
+                }
+                Ok(HttpReply::Operation { location, response }) => {
+                    let saved = SavedRequest::operation(&saved.request, saved.rounds, location);
+                    return Box::pin(self.begin_following(saved, &response)).await;
                 }
                 Ok(HttpReply::Done(response)) => return Ok(HttpEnd::Response(response)),
                 Ok(HttpReply::InProgress(_)) => {
@@ -100,6 +115,21 @@ impl HttpRounds<'_> {
                 }
             }
         }
+    }
+
+    /// Follows an operation that `response` shows.
+    async fn begin_following(
+        &self,
+        saved: SavedRequest,
+        response: &HttpResponse,
+    ) -> Result<HttpEnd, Failure> {
+        let first = Operation::read(response).transpose()?;
+        if let SavedStep::Operation { location } = &saved.step {
+            let location = one_line(location);
+            self.screen
+                .note(format!("it goes on as the operation {location}"));
+        }
+        self.follow(saved, first).await
     }
 
     /// Sends a request, and again while an equal one is being served.
@@ -126,7 +156,7 @@ impl HttpRounds<'_> {
     }
 
     /// Asks what has no answer yet, one after the other.
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         server: &str,
         about: &str,
@@ -152,8 +182,11 @@ impl HttpRounds<'_> {
     }
 
     /// Keeps a request with open questions: in the file, or on stdout.
-    fn put_aside(&self, saved: &SavedRequest) -> Result<HttpEnd, Failure> {
-        let open = saved.open();
+    pub(super) fn put_aside(
+        &self,
+        saved: &SavedRequest,
+        open: &Map<String, Value>,
+    ) -> Result<HttpEnd, Failure> {
         let keys = listed(open.keys().map(String::as_str));
         let target = Target::parse(&saved.request.url, None)?;
         match self.save {
@@ -178,7 +211,7 @@ impl HttpRounds<'_> {
     }
 
     /// Keeps a request that ends before its time, if the user said where.
-    fn keep(&self, saved: &SavedRequest) -> Result<(), Failure> {
+    pub(super) fn keep(&self, saved: &SavedRequest) -> Result<(), Failure> {
         let Some(file) = self.save else {
             return Ok(());
         };

@@ -32,6 +32,8 @@ pub(crate) struct SavedRequest {
     deny_unknown_fields
 )]
 pub(crate) enum SavedStep {
+    /// It is long work, with this address.
+    Operation { location: String },
     /// The server has asked.
     Paused {
         token: String,
@@ -60,6 +62,16 @@ impl SavedRequest {
         }
     }
 
+    /// The request that has become the operation at `location`.
+    pub(super) fn operation(request: &HttpRequest, rounds: u32, location: String) -> Self {
+        Self {
+            version: VERSION,
+            request: request.clone(),
+            rounds,
+            step: SavedStep::Operation { location },
+        }
+    }
+
     /// Returns true if a file holds a request to an HTTP API, and not an MCP call.
     pub(crate) fn is_one(json: &Value) -> bool {
         json.get(MEMBER).is_some()
@@ -76,8 +88,9 @@ impl SavedRequest {
         if saved.version != VERSION {
             return Err(wrong("a later release has written it"));
         }
-        let SavedStep::Paused { questions, .. } = &saved.step;
-        check(questions)?;
+        if let SavedStep::Paused { questions, .. } = &saved.step {
+            check(questions)?;
+        }
         Ok(saved)
     }
 
@@ -85,7 +98,10 @@ impl SavedRequest {
     pub(super) fn open(&self) -> Map<String, Value> {
         let SavedStep::Paused {
             questions, answers, ..
-        } = &self.step;
+        } = &self.step
+        else {
+            return Map::new();
+        };
         let open = questions.iter();
         let open = open.filter(|(key, _)| !answers.contains_key(*key));
         open.map(|(key, question)| (key.clone(), question.clone()))

@@ -61,6 +61,7 @@ fn every_subcommand_writes_nothing_but_json() {
             token,
         ),
         ("call-http POST URL {}", ""),
+        ("new FOLDER/made", ""),
         ("completions bash", ""),
         ("man", ""),
     ] {

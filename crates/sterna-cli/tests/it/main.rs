@@ -3,6 +3,7 @@
 
 mod api;
 mod command;
+mod operations_api;
 mod project;
 mod raw_server;
 mod running;
@@ -34,6 +35,7 @@ mod listen;
 mod mistakes;
 mod new;
 mod offers;
+mod operations;
 mod pages;
 mod private_files;
 mod resume_lines;
