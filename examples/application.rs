@@ -145,7 +145,9 @@ async fn open(url: &str) -> anyhow::Result<Arc<dyn Store>> {
     Ok(Arc::new(SqliteStore::open(path, config)?))
 }
 
-fn bearer(parts: &Parts) -> Option<Principal> {
+/// Returns the caller of `Authorization: Bearer NAME`.
+#[must_use]
+pub fn bearer(parts: &Parts) -> Option<Principal> {
     let header = parts.headers.get("authorization")?.to_str().ok()?;
     let name = header.strip_prefix("Bearer ")?.trim();
     (!name.is_empty()).then(|| Principal::named("examples", name))

@@ -23,7 +23,7 @@ use examples::application::{Application, Notebook};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use sterna_axum::{Cx, IdempotencyKey, Problem, pausing};
+use sterna_axum::{Cx, IdempotencyKey, Problem, Resume, pausing};
 
 #[derive(Deserialize)]
 struct Wish {
@@ -114,6 +114,10 @@ async fn report(State(shop): State<Shop>) -> Result<Json<Value>, Problem> {
 async fn main() -> anyhow::Result<()> {
     let application = Application::parse();
     let resume = application.resume("https://shop.example").await?;
+    application.serve(app(resume)?).await
+}
+
+fn app(resume: Resume) -> anyhow::Result<Router> {
     let store = resume.store_in_use().map(Arc::clone);
     let shop = Shop(Notebook::new(
         store.ok_or_else(|| anyhow::anyhow!("no store"))?,
@@ -133,11 +137,46 @@ async fn main() -> anyhow::Result<()> {
         )
             .into_response()
     };
-    let app = Router::new()
+    Ok(Router::new()
         .route("/checkout", post(checkout))
         .route("/report", get(report))
         .with_state(shop)
         .route("/", get(page))
-        .route("/pausing.js", get(script));
-    application.serve(app).await
+        .route("/pausing.js", get(script)))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Method;
+    use examples::application::bearer;
+    use sterna_testkit::RouteFlow;
+
+    use super::*;
+
+    fn checkout_of(order: &str) -> RouteFlow {
+        let app = |resume: Resume| app(resume.caller(bearer)).unwrap();
+        RouteFlow::new(Method::POST, "/checkout", app)
+            .body(json!({ "order": order }))
+            .header("authorization", "Bearer ada")
+            .other_caller("authorization", "Bearer eve")
+    }
+
+    #[tokio::test]
+    async fn a_large_order_wants_the_code_that_was_sent() {
+        let flow = checkout_of("big")
+            .answer("otp", json!({"code": "000000"}))
+            .answer("otp#2", json!({"code": "246810"}));
+        let run = flow.run().await;
+        let question = "Enter the code that we sent you to pay 900 for big";
+        run.asked("otp").in_round(1).saying(question);
+        assert_eq!(run.steps(), ["send_code", "check", "check#2", "charge"]);
+        assert_eq!(run.json::<Value>()["paid"], 900);
+        flow.check().await;
+    }
+
+    #[tokio::test]
+    async fn a_small_order_asks_nothing() {
+        let run = checkout_of("small").run().await;
+        assert_eq!((run.rounds(), run.questions().len()), (1, 0));
+    }
 }

@@ -15,6 +15,13 @@ pub(crate) struct DeclaredQuestion {
     pub(crate) is_secret: bool,
 }
 
+/// Returns the name of the question that is asked under `key`, without its scope
+/// and without the number of times that it was asked.
+pub(crate) fn plain(key: &str) -> &str {
+    let name = key.rsplit('/').next().unwrap_or(key);
+    name.split(['#', '~']).next().unwrap_or(name)
+}
+
 impl DeclaredQuestion {
     pub(crate) fn new(key: &str, schema: Schema, is_secret: bool) -> Self {
         Self {
@@ -28,8 +35,7 @@ impl DeclaredQuestion {
     /// Returns `true` if `key` is one of this question, in any scope and however
     /// often it was asked (`otp`, `otp#2`, `otp~2`).
     pub(crate) fn is_asked_by(&self, key: &str) -> bool {
-        let name = key.rsplit('/').next().unwrap_or(key);
-        name.split(['#', '~']).next() == Some(&self.key)
+        plain(key) == self.key
     }
 
     /// Returns `true` if the key has no character with a meaning in a journal.

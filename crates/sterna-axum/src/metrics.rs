@@ -1,6 +1,6 @@
 //! Counters of all routes of one [`Resume`](crate::Resume).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -16,6 +16,7 @@ pub struct Metrics {
     replayed: AtomicU64,
     resumed: AtomicU64,
     refused: Mutex<BTreeMap<&'static str, u64>>,
+    undeclared: Mutex<BTreeSet<String>>,
 }
 
 impl Metrics {
@@ -42,6 +43,27 @@ impl Metrics {
     pub(crate) fn count_refused(&self, reason: &'static str) {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         *refused.entry(reason).or_default() += 1;
+    }
+
+    /// Notes a question that no route has declared; `true` if it is a new one.
+    pub(crate) fn note_undeclared(&self, question: String) -> bool {
+        let mut undeclared = self
+            .undeclared
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        undeclared.len() < MOST_UNDECLARED && undeclared.insert(question)
+    }
+
+    /// Returns the questions that were asked and that their route does not
+    /// declare, such as "POST /checkout asks `otp`": the first 64 of them. The
+    /// description of the API does not have them.
+    #[must_use]
+    pub fn undeclared(&self) -> Vec<String> {
+        let undeclared = self
+            .undeclared
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        undeclared.iter().cloned().collect()
     }
 
     /// Returns the number of states that were refused for `reason`, such as
@@ -116,6 +138,10 @@ impl Metrics {
         text
     }
 }
+
+/// Names of questions are in the source of handlers, so there are few; a scope may
+/// be made of data.
+const MOST_UNDECLARED: usize = 64;
 
 impl fmt::Debug for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,13 +1,14 @@
 //! The settings that the routes of an application share.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use http::StatusCode;
 use http::request::Parts;
 use ring::digest::{Context, SHA256};
-use sterna_flow::{Engine, Settings};
+use sterna_flow::{Engine, FlowId, Settings};
+use sterna_runner::KeyReloader;
 use sterna_seal::{Budget, Lifetimes, Principal, Realm, SharedKeyring};
 use sterna_store::Store;
 
@@ -56,13 +57,21 @@ pub struct Resume<S = ()> {
     pub(crate) engine: Arc<Engine>,
     pub(crate) build: [u8; 8],
     pub(crate) metrics: Arc<Metrics>,
+    /// Made with the first route, when all settings are known.
+    pub(crate) key_reloader: Arc<OnceLock<Arc<KeyReloader>>>,
+    /// Draws the ids of flows in place of the system's randomness.
+    pub(crate) flow_ids: Option<Arc<DrawFlowId>>,
 }
+
+/// Draws the id of a flow that begins.
+pub(crate) type DrawFlowId = dyn Fn() -> FlowId + Send + Sync;
 
 /// Finds the caller of a request in its head; `None` if there is none.
 pub(crate) type FindCaller = dyn Fn(&Parts) -> Option<Principal> + Send + Sync;
 
 impl Resume {
-    /// Routes whose states are sealed with `keys`.
+    /// Routes whose states are sealed with `keys`. Keys that have a source are read
+    /// again while the routes serve ([`Config::reload_keys`]).
     ///
     /// `audience` names the application, usually by its public URL: a state of
     /// another application is refused, also if it has the same keys.
@@ -80,6 +89,8 @@ impl Resume {
             build: build_id(&config),
             config: Arc::new(config),
             metrics: Arc::default(),
+            key_reloader: Arc::default(),
+            flow_ids: None,
         }
     }
 }
@@ -103,6 +114,8 @@ impl<S> Resume<S> {
             engine: self.engine,
             build: self.build,
             metrics: self.metrics,
+            key_reloader: self.key_reloader,
+            flow_ids: self.flow_ids,
         }
     }
 
@@ -151,8 +164,27 @@ impl<S> Resume<S> {
     pub fn config(mut self, config: Config) -> Self {
         self.engine = engine(&config);
         self.build = build_id(&config);
+        self.key_reloader = Arc::default();
         self.config = Arc::new(config);
         self
+    }
+
+    /// Has `draw` name each flow, so that a test is the same every time.
+    ///
+    /// Two flows with one id share their effects, and a caller who can foresee an
+    /// id can foresee the values of `cx.random`: for tests alone.
+    #[must_use]
+    pub fn dangerous_flow_ids(mut self, draw: impl Fn() -> FlowId + Send + Sync + 'static) -> Self {
+        self.flow_ids = Some(Arc::new(draw));
+        self
+    }
+
+    /// Returns what reads the keys again.
+    pub(crate) fn key_reloader(&self) -> &Arc<KeyReloader> {
+        self.key_reloader.get_or_init(|| {
+            let now = self.config.clock.now();
+            KeyReloader::new(Arc::clone(&self.keys), self.config.reload_keys, now)
+        })
     }
 
     /// Returns the counters of all routes.
@@ -197,6 +229,10 @@ pub struct Config {
     /// before it is told to come again (409). A second: most requests are
     /// faster.
     pub patience: Duration,
+    /// Age at which keys that have a source (a file, a variable, a secret store)
+    /// are read again, beside the request that finds them old: 10 seconds, so
+    /// that a rotation reaches every instance soon. Zero never reads them again.
+    pub reload_keys: Duration,
     /// Version of the application, to tell its builds apart.
     pub version: String,
     /// Settings of flows.
@@ -215,6 +251,7 @@ impl Default for Config {
             max_response: 1 << 20,
             attempts: 5,
             patience: Duration::from_secs(1),
+            reload_keys: Duration::from_secs(10),
             version: String::new(),
             flow: Settings::default(),
             clock: Clock::default(),

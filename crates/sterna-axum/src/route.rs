@@ -210,6 +210,8 @@ impl<S: Clone + Send + Sync + 'static> Pausing<S> {
                 return Err(BuildError::NoStore { why });
             }
         }
+        // Warns of a key file that others can read before the first request.
+        let _ = resume.key_reloader();
         let operations = match &self.operation {
             None => None,
             Some(declared) => Some(declared.place(resume, self.operation_ttl)?),

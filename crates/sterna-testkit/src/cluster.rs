@@ -105,12 +105,7 @@ impl<'a> Cluster<'a> {
         let clock = self.clock.clone();
         let flows = Arc::clone(&self.flows);
         let server = server
-            .dangerous_flow_ids(move || {
-                let number = flows.fetch_add(1, Ordering::Relaxed) + 1;
-                let mut id = [0; 16];
-                Counted::new(number.into()).draw(&mut id);
-                FlowId::from_bytes(id)
-            })
+            .dangerous_flow_ids(move || flow_id(flows.fetch_add(1, Ordering::Relaxed) + 1))
             .clock(ServerClock::new(move || clock.wall()))
             .shared_keys(Arc::clone(keys))
             .store(Arc::clone(&self.store) as _)
@@ -226,10 +221,17 @@ impl Authenticator for TrustExtension {
 
 /// The keys with this number: the same in every run, so that their ids in a
 /// transcript are too.
-fn keys(number: u64) -> Result<Arc<SharedKeyring>, Failure> {
+pub(crate) fn keys(number: u64) -> Result<Arc<SharedKeyring>, Failure> {
     let keys = Keyring::generate(&mut Counted::new(number))
         .map_err(|error| Failure::new(format!("there are no keys: {error}"), Vec::new()))?;
     Ok(Arc::new(SharedKeyring::new(keys)))
+}
+
+/// The id of the flow with this number.
+pub(crate) fn flow_id(number: u32) -> FlowId {
+    let mut id = [0; 16];
+    Counted::new(number.into()).draw(&mut id);
+    FlowId::from_bytes(id)
 }
 
 /// Bytes that differ from one seed to the next and are the same in every run.

@@ -37,6 +37,9 @@
 //! - [`Run`] has the questions, the effects and the end. When something is
 //!   wrong, a [`Failure`] shows all of it.
 //!
+//! With the feature `axum`, `RouteFlow` tests a route of `sterna-axum` in the same
+//! way.
+//!
 //! The runtime is that of the test. With `#[tokio::test(start_paused = true)]`
 //! no timer is waited for; the server's clock follows that of tokio.
 //!
@@ -63,8 +66,13 @@ mod show;
 mod wire;
 mod world;
 
+#[cfg(feature = "axum")]
+mod route;
+
 pub use check::Checked;
 pub use failure::Failure;
 pub use flow::{ExecutionMode, Flow};
 pub use round::Round;
+#[cfg(feature = "axum")]
+pub use route::{RouteChecked, RouteFlow, RouteQuestion, RouteRun};
 pub use run::{Asked, Run};

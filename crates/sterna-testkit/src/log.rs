@@ -53,7 +53,12 @@ impl Subscriber for Log {
 }
 
 fn is_ours(metadata: &Metadata<'_>) -> bool {
-    let rooms = ["sterna::rounds", "sterna::server", "sterna::tasks"];
+    let rooms = [
+        "sterna::axum",
+        "sterna::rounds",
+        "sterna::server",
+        "sterna::tasks",
+    ];
     *metadata.level() <= Level::INFO && rooms.contains(&metadata.target())
 }
 

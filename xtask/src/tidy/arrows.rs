@@ -65,6 +65,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-store",
             "sterna-server",
             "sterna-client",
+            "sterna-axum",
         ],
     ),
     (

@@ -25,6 +25,7 @@ use super::accept::{self, BegunFlow};
 use super::incoming::{Incoming, RequestTarget};
 use crate::core::{OperationMode, RouteCore};
 use crate::cx::{Cx, RequestInfo};
+use crate::declared::plain;
 use crate::fault::Fault;
 use crate::problem::{PROBLEMS, Problem};
 use crate::resume::Resume;
@@ -36,6 +37,9 @@ pub(super) fn mint<S>(route: &RouteCore<S>, incoming: &Incoming) -> Result<FlowI
         incoming.caller.subject(),
         incoming.target.name(),
     );
+    if let Some(draw) = &route.resume.flow_ids {
+        return Ok(draw());
+    }
     let flow = mint_flow_id_for(&about, route.resume.config.clock.now(), &mut ThreadEntropy);
     let flow = flow.map_err(|error| Fault::broken("no flow can be begun", &error))?;
     Ok(match &route.resume.store {
@@ -177,6 +181,7 @@ where
     };
     // Not kept while the state is sealed: a future is as large as all that it holds then.
     drop(driver);
+    tell_undeclared(route, &target, &questions);
     if has_no_attempt_left(route, &questions, &journal) {
         return Err(Fault::Attempts);
     }
@@ -317,6 +322,38 @@ fn has_no_attempt_left<S>(
         let answers = answers.filter(|entry| secret.is_asked_by(entry.key().as_str()));
         answers.count() >= most
     })
+}
+
+/// Notes questions that the route does not declare: clients that are generated
+/// from its description do not expect them, and a secret is not counted.
+fn tell_undeclared<S>(
+    route: &RouteCore<S>,
+    target: &RequestTarget,
+    questions: &BTreeMap<String, Bytes>,
+) {
+    for (key, question) in questions {
+        let declared = route.question(key);
+        let is_declared = declared.is_some_and(|declared| {
+            let question: Value = serde_json::from_slice(question).unwrap_or_default();
+            question["schema"] == declared.shown
+        });
+        if is_declared {
+            continue;
+        }
+        let (method, path) = target.name();
+        let other = if declared.is_some() {
+            " of another type"
+        } else {
+            ""
+        };
+        let asks = format!("{method} {path} asks `{}`{other}", plain(key));
+        if route.resume.metrics.note_undeclared(asks.clone()) {
+            tracing::warn!(
+                target: "sterna::axum",
+                "MR0630: {asks}, which it does not declare"
+            );
+        }
+    }
 }
 
 async fn seal<S>(

@@ -48,8 +48,14 @@ pub(super) async fn flow_of<S>(
     if let Some(flow) = store.blob(name).await.map_err(broken)? {
         return flow_in(&flow).map(Some);
     }
-    let fresh = random_bytes().map_err(|error| Fault::broken("no flow can be begun", &error))?;
-    let fresh = store.place_flow(FlowId::from_bytes(fresh));
+    let fresh = match &route.resume.flow_ids {
+        Some(draw) => draw(),
+        None => {
+            let drawn = random_bytes();
+            let bytes = drawn.map_err(|error| Fault::broken("no flow can be begun", &error))?;
+            store.place_flow(FlowId::from_bytes(bytes))
+        }
+    };
     // Longer than the rounds of the flow: as long as one is known, so is its flow.
     let lifetime = route.resume.config.lifetimes.flow.saturating_mul(2);
     let kept = store

@@ -28,6 +28,12 @@ pub(crate) async fn serve<S>(route: Arc<RouteCore<S>>, request: Request) -> Resp
 where
     S: Clone + Send + Sync + 'static,
 {
+    let key_reloader = route.resume.key_reloader();
+    let now = route.resume.config.clock.now();
+    if key_reloader.refresh(now) {
+        // Boxed: the first request after a freeze waits, all others do not.
+        Box::pin(key_reloader.wait(now)).await;
+    }
     let mut response = match play(&route, request).await {
         Ok(response) => response,
         Err(fault) => {

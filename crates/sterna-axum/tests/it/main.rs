@@ -5,6 +5,7 @@ mod building;
 mod crm;
 mod guesses;
 mod idempotency;
+mod keys;
 mod operation_questions;
 mod operations;
 mod pausing;

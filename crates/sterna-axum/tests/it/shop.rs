@@ -41,7 +41,7 @@ pub(crate) struct Otp {
     pub(crate) code: String,
 }
 
-async fn checkout(
+pub(crate) async fn checkout(
     cx: Cx<'_>,
     State(shop): State<Shop>,
     Json(wish): Json<Wish>,
@@ -117,6 +117,11 @@ impl Fleet {
     }
 
     pub(crate) fn resume(&self) -> Resume<Shop> {
+        self.resume_with(Arc::clone(&self.keys))
+    }
+
+    /// Settings with other keys than those of the fleet.
+    pub(crate) fn resume_with(&self, keys: Arc<SharedKeyring>) -> Resume<Shop> {
         let mut config = Config::default();
         let ahead = Arc::clone(&self.ahead);
         config.clock = Clock::new(move || {
@@ -124,7 +129,7 @@ impl Fleet {
             SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000 + ahead)
         });
         config.patience = Duration::from_millis(50);
-        Resume::new(Arc::clone(&self.keys), "https://shop.example")
+        Resume::new(keys, "https://shop.example")
             .state(self.shop.clone())
             .store(Arc::clone(&self.store))
             .config(config)

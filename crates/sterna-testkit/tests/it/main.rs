@@ -5,6 +5,7 @@ mod checks;
 mod clients;
 mod derived;
 mod fleets;
+mod routes;
 mod runs;
 mod ways;
 mod wrong;
