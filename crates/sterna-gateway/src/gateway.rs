@@ -73,9 +73,9 @@ impl Gateway {
         let upstreams = servers.map(|server| Upstream::new(server, &config).map(Arc::new));
         let upstreams: Vec<_> = upstreams.collect::<Result<_, _>>()?;
         let views = Views::default();
-        let (nobody, nothing) = (Principal::anonymous(), ClientCapabilities::default());
+        let (anonymous, nothing) = (Principal::anonymous(), ClientCapabilities::default());
         let seen = views
-            .find(&upstreams, &nobody, &nothing, Freshness::AsSaid)
+            .find(&upstreams, &anonymous, &nothing, Freshness::AsSaid)
             .await;
         if !seen.collisions.is_empty() {
             for upstream in &upstreams {

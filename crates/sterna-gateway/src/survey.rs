@@ -75,14 +75,14 @@ pub async fn survey(config: &GatewayConfig) -> Result<Vec<Surveyed>, ConfigError
     let servers = config.servers.iter().cloned();
     let upstreams = servers.map(|server| Upstream::new(server, config).map(Arc::new));
     let upstreams: Vec<_> = upstreams.collect::<Result<_, _>>()?;
-    let (nobody, everything) = (Principal::anonymous(), everything());
+    let (anonymous, everything) = (Principal::anonymous(), everything());
     let views = Views::default();
     let merged = views
-        .find(&upstreams, &nobody, &everything, Freshness::AsSaid)
+        .find(&upstreams, &anonymous, &everything, Freshness::AsSaid)
         .await;
     let mut all = Vec::new();
     for upstream in &upstreams {
-        all.push(look(upstream, &nobody, &everything).await);
+        all.push(look(upstream, &anonymous, &everything).await);
     }
     for collision in &merged.collisions {
         let last = collision.second();
@@ -98,10 +98,10 @@ pub async fn survey(config: &GatewayConfig) -> Result<Vec<Surveyed>, ConfigError
 
 async fn look(
     upstream: &Arc<Upstream>,
-    nobody: &Principal,
+    anonymous: &Principal,
     declared: &ClientCapabilities,
 ) -> Surveyed {
-    let key = upstream.key(nobody, declared);
+    let key = upstream.key(anonymous, declared);
     let mut found = Surveyed {
         server: upstream.name().to_owned(),
         transport: upstream.config.connection.transport(),

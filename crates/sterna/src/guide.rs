@@ -11,6 +11,9 @@ struct GettingStarted;
 #[doc = include_str!("../../../docs/http.md")]
 struct Http;
 
+#[doc = include_str!("../../../docs/scale.md")]
+struct Scale;
+
 #[doc = include_str!("../../../docs/serverless.md")]
 struct Serverless;
 

@@ -54,7 +54,7 @@ fn text(found: &[Surveyed]) -> Text {
                 false => one.asks.join(" "),
             },
             one.survival
-                .map_or("-".to_owned(), |survival| survival.to_string()),
+                .map_or_else(|| "-".to_owned(), |survival| survival.to_string()),
         ]);
     }
     let mut text = table.to_text();

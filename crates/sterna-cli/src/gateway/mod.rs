@@ -98,7 +98,9 @@ async fn open_store(store: &str) -> Result<Arc<dyn Store>, Failure> {
     }
     let path = store.strip_prefix("sqlite:").unwrap_or(store);
     let path = path.strip_prefix("//").unwrap_or(path);
-    Ok(Arc::new(SqliteStore::open(path).map_err(failed)?))
+    Ok(Arc::new(
+        SqliteStore::open(path, sterna_store_sqlite::Config::default()).map_err(failed)?,
+    ))
 }
 
 const DEFAULT_ADDRESS: SocketAddr =

@@ -31,7 +31,7 @@ impl GatewaySettings {
             });
         }
         // Paths in the file are relative to it.
-        let folder = file.parent().unwrap_or(Path::new("."));
+        let folder = file.parent().unwrap_or_else(|| Path::new("."));
         let read = GatewayFile::parse(&text).map_err(refused)?;
         Ok(Self {
             servers: read.servers(folder, &variable).map_err(refused)?,

@@ -32,6 +32,8 @@ fn every_subcommand_writes_nothing_but_json() {
     let token = token.trim_matches('"');
     let ring = sterna_seal::Keyring::new([sterna_seal::Key::new(server::secret())]).unwrap();
     std::fs::write(folder.path().join("ring.toml"), ring.to_toml().as_str()).unwrap();
+    let servers = json!({"mcpServers": {"desk": {"url": url}}}).to_string();
+    std::fs::write(folder.path().join("mcp.json"), servers).unwrap();
     let mut tried = BTreeSet::new();
     for (args, input) in [
         ("demo --auto", ""),
@@ -62,6 +64,8 @@ fn every_subcommand_writes_nothing_but_json() {
         ),
         ("call-http POST URL {}", ""),
         ("new FOLDER/made", ""),
+        ("install claude-code greeter --print -- /bin/true", ""),
+        ("gateway check FOLDER/mcp.json", ""),
         ("completions bash", ""),
         ("man", ""),
     ] {
@@ -82,8 +86,8 @@ fn every_subcommand_writes_nothing_but_json() {
         assert_eq!(values(&url, &folder, &args, "").len(), 1, "{args}");
         tried.insert("task");
     }
-    // These two run until they are ended; their output is tested where they are.
-    tried.extend(["inspect", "listen"]);
+    // These run until they are ended; their output is tested where they are.
+    tried.extend(["dev", "inspect", "listen"]);
     assert_eq!(tried, subcommands());
 }
 

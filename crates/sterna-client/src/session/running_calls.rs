@@ -111,7 +111,7 @@ impl RelayedMessages {
     }
 }
 
-/// Messages that wait for a call nobody reads.
+/// Messages that wait for a call whose stream is not read.
 const BACKLOG: usize = 64;
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub(crate) trait Transport: Debug + Send + Sync {
         headers: HeaderMap,
     ) -> BoxFuture<'_, Result<Option<Exchange>, Error>>;
 
-    /// Takes up the stream of a request again, whoever made it: from after the
+    /// Takes up the stream of a request again, which any client may have made: from after the
     /// event `event_id`, over and over, since a server may send what comes later
     /// only to the next one who asks.
     ///

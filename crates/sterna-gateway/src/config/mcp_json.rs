@@ -60,7 +60,7 @@ impl McpJson {
     }
 
     /// The names of its servers.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.entries.keys().map(String::as_str)
     }
 

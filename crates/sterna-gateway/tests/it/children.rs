@@ -55,7 +55,7 @@ async fn a_thousand_abandoned_calls_leave_no_process() {
         let client: Client = client.clone();
         calling.spawn(async move {
             for _ in 0..125 {
-                // It is asked, or refused because too many calls are held. Nobody answers.
+                // It is asked, or refused because too many calls are held. The client never answers.
                 let _ = client.call("ask").start().await;
             }
         });
