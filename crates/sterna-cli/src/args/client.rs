@@ -27,7 +27,7 @@ pub(crate) struct CallArgs {
 pub(crate) struct CallHttpArgs {
     /// The method, such as POST
     pub(crate) method: String,
-    /// The address, such as https://shop.example/checkout
+    /// The address, which begins with http:// or https://
     pub(crate) url: String,
     /// The body: JSON, a file as `@FILE`, or `-` for stdin
     pub(crate) body: Option<String>,
