@@ -32,7 +32,12 @@ const ALLOWED: &[&str] = &[
 ];
 
 /// Crates that one crate of ours is made for, and shows in its signatures.
-const MADE_FOR: &[(&str, &str)] = &[("sterna_axum", "axum"), ("sterna_axum", "axum_core")];
+const MADE_FOR: &[(&str, &str)] = &[
+    ("sterna_axum", "axum"),
+    ("sterna_axum", "axum_core"),
+    // Its feature `axum` tests routers.
+    ("sterna_testkit", "axum"),
+];
 
 /// Crates that one crate of ours shows to another, which shows them no further.
 const BETWEEN_US: &[(&str, &str)] = &[("sterna_oauth", "rustls"), ("sterna_oauth", "url")];
