@@ -1,12 +1,12 @@
 //! A server behind the gateway, and the sessions with it.
 
+mod caller_cache;
 mod group;
 mod health;
 mod lists;
 mod questions;
 mod session;
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use sterna_protocol::tasks::EXTENSION as TASKS;
 use sterna_server::auth::Principal;
 use tokio::time::Instant;
 
+pub(crate) use caller_cache::CallerCache;
 use group::SessionGroup;
 use health::ConnectionHealth;
 pub(crate) use lists::ServerLists;
@@ -34,7 +35,7 @@ pub(crate) struct Upstream {
     headers: HeaderMap,
     limits: GatewayConfig,
     health: ConnectionHealth,
-    groups: Mutex<HashMap<SessionKey, Arc<SessionGroup>>>,
+    groups: Mutex<CallerCache<Arc<SessionGroup>>>,
 }
 
 impl Upstream {
@@ -135,15 +136,14 @@ impl Upstream {
     }
 
     fn group(&self, key: &SessionKey, capabilities: &ClientCapabilities) -> Arc<SessionGroup> {
-        let mut groups = self.lock();
-        let group = groups.entry(key.clone());
-        let group = group.or_insert_with(|| {
-            Arc::new(SessionGroup::new(
-                forwarded(capabilities),
-                self.limits.held_per_caller,
-            ))
-        });
-        Arc::clone(group)
+        let (mut groups, now) = (self.lock(), Instant::now());
+        if let Some(group) = groups.get(key, now) {
+            return group;
+        }
+        let held = self.limits.held_per_caller;
+        let group = Arc::new(SessionGroup::new(forwarded(capabilities), held));
+        groups.insert(key, Arc::clone(&group), now);
+        group
     }
 
     /// Opens a session, unless the server has just failed.
@@ -230,11 +230,7 @@ impl Upstream {
     /// Closes sessions that were not used since `before`, and those that are not
     /// to be used.
     pub(crate) async fn close_idle(&self, before: Option<Instant>) {
-        let groups: Vec<_> = self
-            .lock()
-            .iter()
-            .map(|(key, group)| (key.clone(), Arc::clone(group)))
-            .collect();
+        let groups = self.lock().entries();
         for (key, group) in groups {
             let is_left = group.close_idle(before).await;
             if !is_left {
@@ -244,7 +240,7 @@ impl Upstream {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionKey, Arc<SessionGroup>>> {
+    fn lock(&self) -> MutexGuard<'_, CallerCache<Arc<SessionGroup>>> {
         self.groups.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

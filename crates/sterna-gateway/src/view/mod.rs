@@ -3,7 +3,6 @@
 mod merge;
 mod routes;
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::join_all;
@@ -13,17 +12,11 @@ use tokio::time::Instant;
 
 pub(crate) use merge::MergedView;
 
-use crate::upstream::{Freshness, SessionKey, Upstream};
+use crate::upstream::{CallerCache, Freshness, SessionKey, Upstream};
 
 /// Views of all callers.
 #[derive(Debug, Default)]
-pub(crate) struct Views(Mutex<HashMap<SessionKey, KnownView>>);
-
-#[derive(Debug)]
-struct KnownView {
-    view: Arc<MergedView>,
-    used: Instant,
-}
+pub(crate) struct Views(Mutex<CallerCache<Arc<MergedView>>>);
 
 impl Views {
     /// The view of `principal` through a client that declares `capabilities`. It
@@ -42,30 +35,24 @@ impl Views {
         let lists = join_all(listing).await;
         let key = SessionKey::new(Some(principal.clone()), capabilities);
         let now = Instant::now();
-        if let Some(known) = self.lock().get_mut(&key)
-            && known.view.is_of(&lists)
-        {
-            known.used = now;
-            return Arc::clone(&known.view);
+        let known = self.lock().get(&key, now);
+        if let Some(known) = known.filter(|known| known.is_of(&lists)) {
+            return known;
         }
         let view = Arc::new(MergedView::of(upstreams, lists));
         for collision in &view.collisions {
             tracing::warn!(target: "sterna::gateway", "MR0904: {collision}; the first one is offered");
         }
-        let known = KnownView {
-            view: Arc::clone(&view),
-            used: now,
-        };
-        self.lock().insert(key, known);
+        self.lock().insert(&key, Arc::clone(&view), now);
         view
     }
 
     /// Forgets views that were not used since `before`.
     pub(crate) fn forget_idle(&self, before: Instant) {
-        self.lock().retain(|_, known| known.used >= before);
+        self.lock().remove_idle(before);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<SessionKey, KnownView>> {
+    fn lock(&self) -> MutexGuard<'_, CallerCache<Arc<MergedView>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,7 +7,7 @@ use sterna_gateway::{GatewayConfig, UpstreamConfig};
 use tokio::task::JoinSet;
 
 use crate::upstream::program;
-use crate::{Running, until};
+use crate::{Running, names, until};
 
 /// A server of 2025-11-25 that asks in every call and never ends one.
 const ASKING: &str = r#"
@@ -78,4 +78,18 @@ async fn a_gateway_that_is_dropped_takes_its_processes_with_it() {
     assert!(children(&mark) > 0);
     drop((gateway, client));
     until("no process is left", || children(&mark) == 0).await;
+}
+
+#[tokio::test]
+async fn a_caller_that_declares_other_capabilities_in_each_request_has_a_few_processes() {
+    let mark = format!("sterna-declared-{}", std::process::id());
+    let gateway = Running::of([asking(&mark)]).await;
+    for number in 0..40 {
+        let extension = format!("com.example/{number}").parse().unwrap();
+        let builder = Client::builder(&gateway.url).era(Era::Modern);
+        let client = builder.extension(&extension).connect().await.unwrap();
+        assert_eq!(names(&client).await, "ask");
+    }
+    until("old processes have ended", || children(&mark) <= 17).await;
+    gateway.gateway.close().await;
 }
