@@ -75,5 +75,6 @@ impl Running {
     }
 }
 
-/// The longest that a command is waited for: it may build a server.
-const PATIENCE: Duration = Duration::from_secs(180);
+/// The longest that a command is waited for: it may build a server, after other
+/// tests that build into the same folder.
+const PATIENCE: Duration = Duration::from_secs(600);
