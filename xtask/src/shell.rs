@@ -24,9 +24,22 @@ pub(crate) fn target_dir() -> PathBuf {
 }
 
 /// A command that runs in the workspace root.
+///
+/// It does not see the variables that cargo sets for `xtask`: the build script of
+/// `ring` reads some of them, so a build that sees them shares nothing with one
+/// that a developer or a test starts.
 pub(crate) fn command(program: &str, args: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(args).current_dir(workspace_root());
+    for (name, _) in std::env::vars_os() {
+        let is_of_xtask = name.to_str().is_some_and(|name| {
+            let prefixes = ["CARGO_BIN_", "CARGO_MANIFEST_", "CARGO_PKG_"];
+            prefixes.iter().any(|prefix| name.starts_with(prefix))
+        });
+        if is_of_xtask {
+            command.env_remove(name);
+        }
+    }
     command
 }
 

@@ -14,6 +14,7 @@ pub(crate) fn run() -> Result<()> {
             "--locked",
             "--no-tests",
             "pass",
+            "--no-fail-fast",
         ])?;
         // nextest does not run documentation tests.
         cargo(&["test", "--workspace", "--doc", "--locked"])

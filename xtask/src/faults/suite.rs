@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use cargo_metadata::Message;
 
 use super::list::{Fault, TestName};
-use crate::shell::target_dir;
+use crate::shell::{command, target_dir};
 
 /// Test binaries by the name that nextest gives them.
 pub(super) struct Suite(BTreeMap<String, Binary>);
@@ -32,9 +32,11 @@ pub(super) enum Ran {
 impl Suite {
     /// Builds the tests of `packages` in the workspace at `tree`.
     pub(super) fn build(tree: &Path, packages: &BTreeSet<&str>) -> Result<Self> {
-        let mut cargo = Command::new("cargo");
+        let mut cargo = command(
+            "cargo",
+            &["test", "--no-run", "--locked", "--lib", "--tests"],
+        );
         cargo
-            .args(["test", "--no-run", "--locked", "--lib", "--tests"])
             .arg("--message-format=json-render-diagnostics")
             .current_dir(tree)
             // Beside what was built before: crates of others are not built again.
