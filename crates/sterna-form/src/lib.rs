@@ -21,7 +21,7 @@
 //! field and says what to do instead.
 //!
 //! [`TextCheck`] checks JSON text against the schema of a type without building a
-//! tree of it.
+//! tree of it, and names the errors of a tree.
 
 mod form;
 mod shape;
@@ -29,5 +29,9 @@ mod shape;
 mod field;
 mod text_check;
 
+mod rules;
+mod tree_check;
+
 pub use form::{Form, NotAForm};
 pub use text_check::TextCheck;
+pub use tree_check::{BrokenRule, SchemaError};

@@ -38,6 +38,7 @@
 //! | `server` (default) | a server: tools, prompts and resources that ask |
 //! | `client` (default) | a client: calls that can wait for a person |
 //! | `axum` | axum handlers that pause and resume, without MCP |
+//! | `json-schema` | a server with schemas that use rules which derived ones do not, such as `pattern` |
 //! | `jwks` | a server whose callers log on at an issuer of tokens |
 //! | `postgres` | tasks and effects of a fleet, in PostgreSQL |
 //! | `sqlite` | tasks and effects of one machine, in a file |

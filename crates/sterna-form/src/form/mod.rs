@@ -10,8 +10,9 @@ use serde::de::DeserializeOwned;
 use sterna_protocol::elicitation::{AnswerError, ElicitContent, FormSchema};
 use thiserror::Error;
 
+use crate::rules::Formats;
 use crate::shape::{self, Fields};
-use crate::text_check::{Cursor, Formats, TextCheck};
+use crate::text_check::{Cursor, TextCheck};
 
 /// The form of a Rust type: a struct has one field per member, anything else
 /// that fits into one field is a form of one field.

@@ -1,20 +1,21 @@
 //! JSON text against a derived schema, without a tree of it.
 
 mod cursor;
-mod rules;
 
 use serde_json::Value;
 
 pub(crate) use cursor::Cursor;
 use cursor::{Escapes, TextString};
-pub(crate) use rules::Formats;
-use rules::{Items, Kinds, Members, OtherMembers, RuleSet, Rules, Schema};
 
-/// A check of JSON text against a schema that finds most valid values valid.
+use crate::rules::{Formats, Items, Kinds, Members, OtherMembers, RuleSet, Rules, Schema};
+use crate::tree_check::{self, SchemaError};
+
+/// A check of JSON against a schema with the keywords that derived schemas use.
 ///
-/// It is the quick half of a pair: it knows the keywords that derived schemas
-/// use and the usual spellings of JSON. A text that it does not accept must be
-/// given to a general validator, which decides and finds the words.
+/// It finds most valid texts valid without a tree of them: a text in an unusual
+/// spelling must be parsed, and the value given to [`errors`](Self::errors). That
+/// decides for schemas without an [unknown keyword](Self::unknown_keyword). For
+/// others a general validator must.
 ///
 /// ```
 /// use serde_json::json;
@@ -27,8 +28,10 @@ use rules::{Items, Kinds, Members, OtherMembers, RuleSet, Rules, Schema};
 /// }));
 /// assert!(check.accepts(r#"{"replicas": 3}"#));
 /// assert!(!check.accepts(r#"{"replicas": 0}"#));
-/// // Valid, but spelled in a way that is left to the general validator.
+/// // Valid, but in an unusual spelling.
 /// assert!(!check.accepts(r#"{"replicas": 3e0}"#));
+/// assert!(check.errors(&json!({"replicas": 3e0}), 1).is_empty());
+/// assert_eq!(check.errors(&json!({"replicas": 0}), 1)[0].path, "/replicas");
 /// ```
 #[derive(Debug)]
 pub struct TextCheck(RuleSet);
@@ -43,6 +46,21 @@ impl TextCheck {
 
     pub(crate) fn with_formats(schema: &Value, formats: Formats) -> Self {
         Self(RuleSet::read(schema, formats))
+    }
+
+    /// The keyword for which this check does not decide; `None` if it knows all
+    /// rules of the schema.
+    #[must_use]
+    pub fn unknown_keyword(&self) -> Option<&str> {
+        self.0.unknown()
+    }
+
+    /// Returns the errors of `value`, at most `most`. There are none if it is valid,
+    /// and if the schema has no [unknown keyword](Self::unknown_keyword), it is
+    /// valid if there are none.
+    #[must_use]
+    pub fn errors(&self, value: &Value, most: usize) -> Vec<SchemaError> {
+        tree_check::errors(&self.0, value, most)
     }
 
     /// Returns `true` if `text` is valid beyond doubt: one JSON value that fits
@@ -173,13 +191,7 @@ impl<'r> Walk<'_, 'r> {
         if !number.is_integer && !rules.kinds.has(Kinds::NUMBER) {
             return Verdict::Unknown;
         }
-        let (value, range) = (number.value, &rules.range);
-        holds(
-            range.minimum.is_none_or(|least| least <= value)
-                && range.maximum.is_none_or(|most| value <= most)
-                && range.above.is_none_or(|above| above < value)
-                && range.below.is_none_or(|below| value < below),
-        )
+        holds(rules.range.allows(number.value))
     }
 
     fn array(&mut self, rules: &'r Items) -> Verdict {

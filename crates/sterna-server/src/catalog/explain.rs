@@ -1,8 +1,7 @@
 //! Errors of a schema in words that a person or a model can act on.
 
-use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
-use jsonschema::{JsonType, ValidationError};
 use serde_json::{Map, Value};
+use sterna_form::{BrokenRule, SchemaError};
 
 use super::secret::secret_part;
 use crate::wording;
@@ -38,18 +37,17 @@ impl<'a> Explainer<'a> {
     }
 
     /// The `errors` of `value`, one after the other.
-    pub(super) fn explain(&self, value: &Value, errors: &[ValidationError<'_>]) -> String {
-        let mut text = String::new();
-        let mut is_about_names = false;
-        for error in errors {
-            let path = error.instance_path().as_str();
-            if !text.is_empty() {
-                text.push_str("; ");
-            }
-            text.push_str(&self.describe(value, path, error));
-            is_about_names |= path.is_empty() && is_about_names_of(error.kind());
-        }
-        if let Some(tool) = self.tool.filter(|_| is_about_names) {
+    pub(super) fn explain(&self, value: &Value, errors: &[SchemaError]) -> String {
+        let described = errors.iter().map(|error| self.describe(value, error));
+        let mut text = described.collect::<Vec<_>>().join("; ");
+        let is_about_names = |error: &SchemaError| {
+            let is_name = matches!(
+                error.rule,
+                BrokenRule::Missing(_) | BrokenRule::Unexpected(_)
+            );
+            error.path.is_empty() && is_name
+        };
+        if let Some(tool) = self.tool.filter(|_| errors.iter().any(is_about_names)) {
             text.push_str("; ");
             text.push_str(&self.takes(tool));
         }
@@ -65,30 +63,18 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    fn describe(&self, value: &Value, path: &str, error: &ValidationError<'_>) -> String {
-        match error.kind() {
-            Kind::Required { property } => {
-                let property = wording::name(property.as_str().unwrap_or_default());
-                match path {
-                    "" => format!("missing {} {property}", self.member()),
-                    path => format!("{} lacks the member {property}", place(path)),
-                }
+    fn describe(&self, value: &Value, error: &SchemaError) -> String {
+        match (&error.rule, error.path.as_str()) {
+            (BrokenRule::Missing(name), "") => {
+                format!("missing {} {}", self.member(), wording::name(name))
             }
-            Kind::AdditionalProperties { unexpected }
-            | Kind::UnevaluatedProperties { unexpected } => {
-                self.unexpected(path, unexpected.iter())
+            (BrokenRule::Missing(name), path) => {
+                format!("{} lacks the member {}", place(path), wording::name(name))
             }
-            // A schema that knows no member at all names none.
-            Kind::FalseSchema if error.schema_path().as_str().ends_with(NO_MORE) => {
-                let members: Vec<&String> = match value.pointer(path) {
-                    Some(Value::Object(members)) => members.keys().collect(),
-                    _ => Vec::new(),
-                };
-                self.unexpected(path, members.into_iter())
-            }
-            kind => {
-                let (path, rule) = rule(path, kind);
-                self.breaks(value, &path, &rule)
+            (BrokenRule::Unexpected(names), path) => self.unexpected(path, names.iter()),
+            (rule, path) => {
+                let (path, rule) = rule_of(path, rule);
+                self.breaks(value, path, &rule)
             }
         }
     }
@@ -151,16 +137,6 @@ impl<'a> Explainer<'a> {
     }
 }
 
-fn is_about_names_of(kind: &Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Required { .. }
-            | Kind::AdditionalProperties { .. }
-            | Kind::UnevaluatedProperties { .. }
-            | Kind::FalseSchema
-    )
-}
-
 /// A place as a person writes it: the name of an argument, or a JSON pointer to
 /// what is inside one.
 fn place(path: &str) -> String {
@@ -180,139 +156,81 @@ fn first_step(path: &str) -> &str {
 }
 
 /// The rule that a value breaks, and where.
-fn rule(path: &str, kind: &Kind) -> (String, String) {
-    let text = match kind {
-        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
-            return branches(path, context);
-        }
-        Kind::AdditionalItems { limit } => format!("must have at most {limit} items"),
-        Kind::Constant { expected_value } => format!("must be {}", wording::value(expected_value)),
-        Kind::Contains => "must have an item of the kind that its schema asks for".to_owned(),
-        Kind::ContentEncoding { content_encoding } => {
-            format!("must be encoded as {}", wording::name(content_encoding))
-        }
-        Kind::ContentMediaType { content_media_type } => {
+pub(super) fn rule_of<'a>(path: &'a str, rule: &'a BrokenRule) -> (&'a str, String) {
+    let text = match rule {
+        BrokenRule::Choice(values) => {
             format!(
-                "must be of the media type {}",
-                wording::name(content_media_type)
+                "must be {}",
+                wording::list(choices(values).into_iter(), " or ")
             )
         }
-        Kind::Custom { message, .. } => wording::cut(message, LONGEST_RULE),
-        Kind::Enum { options } => {
-            let choices = wording::list(choices(options).into_iter(), " or ");
-            format!("must be {choices}")
+        BrokenRule::Forms(forms) => return forms_of(path, forms),
+        BrokenRule::Missing(name) => format!("lacks the member {}", wording::name(name)),
+        BrokenRule::Type(names) => {
+            let names: Vec<&str> = names.iter().map(|name| with_article(name)).collect();
+            format!("must be {}", wording::list(names.iter(), " or "))
         }
-        Kind::ExclusiveMaximum { limit } => format!("must be less than {limit}"),
-        Kind::ExclusiveMinimum { limit } => format!("must be more than {limit}"),
-        Kind::FalseSchema => "is not allowed".to_owned(),
-        Kind::Format { format } => format!("must be of the format {}", wording::name(format)),
-        Kind::MaxItems { limit } => format!("must have at most {limit} items"),
-        Kind::Maximum { limit } => format!("must be at most {limit}"),
-        Kind::MaxLength { limit } => format!("must have at most {limit} characters"),
-        Kind::MaxProperties { limit } => format!("must have at most {limit} members"),
-        Kind::MinItems { limit } => format!("must have at least {limit} items"),
-        Kind::Minimum { limit } => format!("must be at least {limit}"),
-        Kind::MinLength { limit } => format!("must have at least {limit} characters"),
-        Kind::MinProperties { limit } => format!("must have at least {limit} members"),
-        Kind::MultipleOf { multiple_of } => format!("must be a multiple of {multiple_of}"),
-        Kind::Not { .. } => "is what its schema excludes".to_owned(),
-        Kind::OneOfMultipleValid { .. } => "fits more than one of its forms".to_owned(),
-        Kind::Pattern { pattern } => {
-            format!(
-                "must match the pattern `{}`",
-                wording::cut(pattern, LONGEST_RULE)
-            )
+        BrokenRule::Unexpected(names) => {
+            let names = names.iter().map(|name| wording::name(name));
+            format!("must not have {}", wording::list(names, " and "))
         }
-        Kind::PropertyNames { error } => {
-            let (_, rule) = rule("", error.kind());
-            format!("has a member whose name {rule}")
-        }
-        Kind::Type { kind } => format!("must be {}", types(kind)),
-        Kind::UnevaluatedItems { .. } => "has more items than its schema knows".to_owned(),
-        Kind::UniqueItems => "must not have the same item twice".to_owned(),
-        // The schema or the engine is at fault, and the value may be right.
-        kind => format!(
-            "cannot be checked against `{}` of its schema",
-            kind.keyword()
-        ),
+        BrokenRule::Words(words) => words.clone(),
     };
-    (path.to_owned(), text)
+    (path, text)
 }
 
 /// The rule of a value that may have several forms. One that may also be null
 /// is most likely meant to have the other form.
-fn branches(path: &str, context: &[Vec<ValidationError<'static>>]) -> (String, String) {
-    let is_null =
-        |branch: &&Vec<ValidationError<'static>>| match branch.first().map(ValidationError::kind) {
-            Some(Kind::Type {
-                kind: TypeKind::Single(JsonType::Null),
-            }) => true,
-            Some(Kind::Constant { expected_value }) => expected_value.is_null(),
-            _ => false,
-        };
-    let nullable = context.iter().any(|branch| is_null(&branch));
-    let others: Vec<&Vec<_>> = context.iter().filter(|branch| !is_null(branch)).collect();
-    let constants: Option<Vec<Vec<String>>> = others.iter().map(|one| constants(one)).collect();
+fn forms_of<'a>(path: &'a str, forms: &'a [Vec<SchemaError>]) -> (&'a str, String) {
+    let is_null = |form: &&Vec<SchemaError>| match form.first().map(|error| &error.rule) {
+        Some(BrokenRule::Type(names)) => names == &["null"],
+        Some(BrokenRule::Choice(values)) => values == &[Value::Null],
+        _ => false,
+    };
+    let nullable = forms.iter().any(|form| is_null(&form));
+    let others: Vec<&Vec<_>> = forms.iter().filter(|form| !is_null(form)).collect();
+    let constants: Option<Vec<Vec<String>>> = others.iter().map(|form| constants(form)).collect();
     if let Some(constants) = constants.filter(|constants| !constants.is_empty()) {
         let mut constants = constants.concat();
         if nullable {
             constants.push("null".to_owned());
         }
         let text = format!("must be {}", wording::list(constants.into_iter(), " or "));
-        return (path.to_owned(), text);
+        return (path, text);
     }
-    if let ([branch], true) = (&others[..], nullable)
-        && let Some(error) = branch.first()
+    if let ([form], true) = (&others[..], nullable)
+        && let Some(error) = form.first()
     {
-        let (at, mut text) = rule(error.instance_path().as_str(), error.kind());
+        let (at, mut text) = rule_of(&error.path, &error.rule);
         if at == path {
             text.push_str(" or null");
         }
         return (at, text);
     }
-    let text = format!("must have one of the {} forms in its schema", context.len());
-    (path.to_owned(), text)
+    let text = format!("must have one of the {} forms in its schema", forms.len());
+    (path, text)
 }
 
-/// The only values that a branch allows.
-fn constants(branch: &[ValidationError<'static>]) -> Option<Vec<String>> {
-    match branch.first()?.kind() {
-        Kind::Constant { expected_value } => Some(vec![wording::value(expected_value)]),
-        Kind::Enum { options } => Some(choices(options)),
+/// The only values that a form allows.
+fn constants(form: &[SchemaError]) -> Option<Vec<String>> {
+    match &form.first()?.rule {
+        BrokenRule::Choice(values) => Some(choices(values)),
         _ => None,
     }
 }
 
-fn choices(options: &Value) -> Vec<String> {
-    let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
-    options.iter().map(wording::value).collect()
+fn choices(values: &[Value]) -> Vec<String> {
+    values.iter().map(wording::value).collect()
 }
 
-fn types(kind: &TypeKind) -> String {
-    let named = |kind: JsonType| match kind {
-        JsonType::Array => "an array",
-        JsonType::Boolean => "a boolean",
-        JsonType::Integer => "an integer",
-        JsonType::Null => "null",
-        JsonType::Number => "a number",
-        JsonType::Object => "an object",
-        JsonType::String => "a string",
-    };
-    match kind {
-        TypeKind::Single(kind) => named(*kind).to_owned(),
-        TypeKind::Multiple(kinds) => {
-            // What it may be besides null is more likely to be meant, so null comes last.
-            let others = kinds.iter().filter(|kind| *kind != JsonType::Null);
-            let null = kinds.contains(JsonType::Null).then_some(JsonType::Null);
-            let all: Vec<&str> = others.chain(null).map(named).collect();
-            wording::list(all.iter(), " or ")
-        }
+fn with_article(name: &str) -> &str {
+    match name {
+        "array" => "an array",
+        "boolean" => "a boolean",
+        "integer" => "an integer",
+        "number" => "a number",
+        "object" => "an object",
+        "string" => "a string",
+        name => name,
     }
 }
-
-/// Ends the place of the rule that there are no more members.
-const NO_MORE: &str = "Properties";
-
-/// Patterns and messages come from the author of the tool, but need not be
-/// short.
-const LONGEST_RULE: usize = 200;

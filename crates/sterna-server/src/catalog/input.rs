@@ -2,25 +2,24 @@
 
 use std::fmt;
 
-use jsonschema::Validator;
 use serde_json::Value;
 use sterna_form::TextCheck;
 
 use super::explain::{Explainer, Values};
+use super::general::{Errors, GeneralCheck};
 
 /// A compiled schema.
 ///
 /// It never fetches anything: a `$ref` to elsewhere keeps the server from being
 /// built (BASE-B16, BASE-B18).
 pub(crate) struct InputCheck {
-    validator: Validator,
-    /// Finds most valid values valid, on their text.
-    text: TextCheck,
+    /// The rules of the schema, if they are those that derived schemas have. It
+    /// finds most valid values valid, on their text.
+    known: TextCheck,
+    /// The check that decides where `known` does not have all rules.
+    general: Option<GeneralCheck>,
     /// As it was declared, to say what would have been right.
     schema: Value,
-    /// `true` if the schema has branches: an error then lists those of all
-    /// branches.
-    has_branches: bool,
 }
 
 impl InputCheck {
@@ -28,7 +27,8 @@ impl InputCheck {
     ///
     /// # Errors
     ///
-    /// It is no valid JSON Schema in the dialect it declares (BASE-S11).
+    /// It is no valid JSON Schema in the dialect it declares (BASE-S11), or it has
+    /// rules that need the feature `json-schema`.
     pub(super) fn new(schema: &Value) -> Result<Self, String> {
         // BASE-B15: rather than guess what is meant.
         if let Some(dialect) = schema.get("$schema").and_then(Value::as_str)
@@ -36,11 +36,13 @@ impl InputCheck {
         {
             return Err(format!("the dialect `{dialect}` is not supported"));
         }
-        let compiled = jsonschema::options().build(schema);
+        let known = TextCheck::new(schema);
+        let general = known.unknown_keyword();
+        let general = general.map(|keyword| GeneralCheck::new(schema, keyword));
+        let general = general.transpose()?;
         Ok(Self {
-            validator: compiled.map_err(|error| error.to_string())?,
-            text: TextCheck::new(schema),
-            has_branches: has_branches(schema),
+            known,
+            general,
             schema: schema.clone(),
         })
     }
@@ -48,7 +50,7 @@ impl InputCheck {
     /// Returns `true` if `text` fits the schema beyond doubt and has no member
     /// twice. Of all others [`check_arguments`](Self::check_arguments) decides.
     pub(crate) fn accepts(&self, text: &str) -> bool {
-        self.text.accepts(text)
+        self.known.accepts(text)
     }
 
     /// Checks the arguments of a call of `tool`.
@@ -74,53 +76,15 @@ impl InputCheck {
     }
 
     fn check(&self, value: &Value, explainer: Explainer<'_>) -> Result<(), String> {
-        // Looking for an error costs several times what asking whether there is one does.
-        if self.validator.is_valid(value) {
-            return Ok(());
+        let errors = match &self.general {
+            None => Errors::Found(self.known.errors(value, MOST_ERRORS)),
+            Some(general) => general.errors(value, MOST_ERRORS),
+        };
+        match errors {
+            Errors::Found(errors) if errors.is_empty() => Ok(()),
+            Errors::Found(errors) => Err(explainer.explain(value, &errors)),
+            Errors::TooMany => Err(explainer.explain_large()),
         }
-        // The validator makes an error of every place at once: a peer decides how many.
-        let mut left = MOST_PLACES;
-        if is_at_most(value, &mut left) {
-            let errors: Vec<_> = self
-                .validator
-                .iter_errors(value)
-                .take(MOST_ERRORS)
-                .collect();
-            return match errors.is_empty() {
-                true => Ok(()),
-                false => Err(explainer.explain(value, &errors)),
-            };
-        }
-        if self.has_branches {
-            return Err(explainer.explain_large());
-        }
-        match self.validator.validate(value) {
-            Ok(()) => Ok(()),
-            Err(error) => Err(explainer.explain(value, &[error])),
-        }
-    }
-}
-
-/// Returns `true` if `value` has at most `left` places, and subtracts them.
-fn is_at_most(value: &Value, left: &mut usize) -> bool {
-    let Some(rest) = left.checked_sub(1) else {
-        return false;
-    };
-    *left = rest;
-    match value {
-        Value::Array(items) => items.iter().all(|item| is_at_most(item, left)),
-        Value::Object(members) => members.values().all(|member| is_at_most(member, left)),
-        _ => true,
-    }
-}
-
-fn has_branches(schema: &Value) -> bool {
-    match schema {
-        Value::Array(items) => items.iter().any(has_branches),
-        Value::Object(members) => members
-            .iter()
-            .any(|(name, member)| matches!(&**name, "anyOf" | "oneOf") || has_branches(member)),
-        _ => false,
     }
 }
 
@@ -143,8 +107,6 @@ const DIALECTS: [&str; 5] = [
 /// A model mends a handful of mistakes at once; a longer list is noise.
 const MOST_ERRORS: usize = 5;
 
-/// Places of a value up to which all of its errors are looked for.
-const MOST_PLACES: usize = 1000;
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -17,6 +17,7 @@ mod complete;
 mod explain;
 mod extension;
 mod forward;
+mod general;
 mod input;
 mod prompt;
 mod resource;

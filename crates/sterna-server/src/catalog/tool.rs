@@ -264,7 +264,7 @@ impl Tool {
         }
         let schema = input?;
         let check = InputCheck::new(&Value::Object(schema.clone()))
-            .map_err(|error| format!("has an invalid input schema: {error}"))?;
+            .map_err(|error| format!("has an input schema that cannot be used: {error}"))?;
         wire.input_schema = schema
             .try_into()
             .map_err(|error| format!("has an input schema that takes no object: {error}"))?;
@@ -273,8 +273,9 @@ impl Tool {
         let output = match output {
             None => None,
             Some(schema) => {
-                let check = InputCheck::new(&schema)
-                    .map_err(|error| format!("has an invalid output schema: {error}"))?;
+                let check = InputCheck::new(&schema).map_err(|error| {
+                    format!("has an output schema that cannot be used: {error}")
+                })?;
                 let Value::Object(schema) = schema else {
                     return Err("has an output schema that is no object".into());
                 };

@@ -94,7 +94,7 @@ fn a_schema_that_is_none_keeps_the_server_from_being_built() {
     check(
         with_schema(json!({"type": "object", "properties": {"x": {"type": "strange"}}})),
         expect![[
-            r#"the tool `a` has an invalid input schema: "strange" is not valid under any of the schemas listed in the 'anyOf' keyword"#
+            r#"the tool `a` has an input schema that cannot be used: "strange" is not valid under any of the schemas listed in the 'anyOf' keyword"#
         ]],
     );
     check(
@@ -108,7 +108,7 @@ fn a_schema_that_is_none_keeps_the_server_from_being_built() {
             json!({"type": "object", "properties": {"x": {"$ref": "https://example.com/x"}}}),
         ),
         expect![
-            "the tool `a` has an invalid input schema: Resource 'https://example.com/x' is not present in a registry and retrieving it failed: `resolve-http` feature or a custom resolver is required to resolve external schemas via HTTP"
+            "the tool `a` has an input schema that cannot be used: Resource 'https://example.com/x' is not present in a registry and retrieving it failed: `resolve-http` feature or a custom resolver is required to resolve external schemas via HTTP"
         ],
     );
     check(
