@@ -102,8 +102,7 @@ impl<'a> Cursor<'a> {
         let mut at = start;
         let mut escapes = Escapes::None;
         loop {
-            let stops = |&byte: &u8| byte < 0x20 || byte == b'"' || byte == b'\\';
-            at += bytes.get(at..)?.iter().position(stops)?;
+            at += plain_length(bytes.get(at..)?)?;
             match bytes[at] {
                 b'"' => break,
                 b'\\' => {
@@ -169,6 +168,19 @@ impl TextString<'_> {
         }
         (count + rest.chars().count()) as u64
     }
+}
+
+/// The number of bytes before the first quote, backslash or control character;
+/// `None` if there is none of them.
+fn plain_length(bytes: &[u8]) -> Option<usize> {
+    let stops = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    // No early exit from a block, so that its check vectorises.
+    let (blocks, _) = bytes.as_chunks::<16>();
+    let is_plain = |block: &&[u8; 16]| !block.iter().fold(false, |any, b| any | stops(*b));
+    let start = blocks.iter().take_while(is_plain).count() * 16;
+    let rest = bytes.get(start..)?;
+    let length = rest.iter().position(|byte| stops(*byte))?;
+    Some(start + length)
 }
 
 /// The length of an escape for one character, its backslash included. `after`

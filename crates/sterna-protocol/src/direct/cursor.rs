@@ -55,6 +55,36 @@ impl<'a> Cursor<'a> {
         Some(!is_empty)
     }
 
+    /// Passes over `text` if it comes next.
+    #[inline]
+    pub(super) fn take(&mut self, text: &[u8]) -> bool {
+        let found = self.rest().starts_with(text);
+        self.at += if found { text.len() } else { 0 };
+        found
+    }
+
+    /// The member whose name comes next, with the colon behind it; `None` for a
+    /// name that is not among `members`.
+    ///
+    /// A name that is spelled as usual is compared in one piece, in the order
+    /// of `members`, and its end need not be searched.
+    #[inline(always)]
+    pub(super) fn member<M: Copy, const N: usize>(
+        &mut self,
+        members: &[(&'static str, M); N],
+    ) -> Option<M> {
+        for (spelled, member) in members {
+            if self.take(spelled.as_bytes()) {
+                self.spaces();
+                return Some(*member);
+            }
+        }
+        let name = self.name()?;
+        let is_named = |(spelled, _): &&(&str, M)| unquoted(spelled) == Some(name);
+        let (_, member) = members.iter().find(is_named)?;
+        Some(*member)
+    }
+
     /// The name of a member, with the colon behind it.
     pub(super) fn name(&mut self) -> Option<&'a [u8]> {
         let name = self.string()?;
@@ -136,6 +166,12 @@ impl<'a> Cursor<'a> {
         let fits = openers(raw.get().as_bytes()) + ENCLOSING <= MAX_DEPTH;
         fits.then_some(raw)
     }
+}
+
+/// The name in the spelling of a member: without its quotes and the colon.
+fn unquoted(spelled: &str) -> Option<&[u8]> {
+    let name = spelled.strip_prefix('"')?.strip_suffix("\":")?;
+    Some(name.as_bytes())
 }
 
 /// The number of bytes before the first quote, backslash or control character.

@@ -32,14 +32,16 @@ pub fn request(body: &[u8], memory: &mut ClientMemory) -> Option<(RequestId, Cli
     let mut has_params = false;
     let mut more = cursor.open()?;
     while more {
-        match cursor.name()? {
-            b"jsonrpc" if version.is_none() => {
-                version = (cursor.string()? == b"2.0").then_some(());
+        match cursor.member(&MESSAGE)? {
+            MessageMember::Version if version.is_none() => {
+                version = cursor.take(br#""2.0""#).then_some(());
                 version?;
             }
-            b"id" if id.is_none() => id = Some(cursor.id()?),
-            b"method" if method.is_none() => method = Some(Method::find(cursor.string()?)?),
-            b"params" if !has_params => {
+            MessageMember::Id if id.is_none() => id = Some(cursor.id()?),
+            MessageMember::Method if method.is_none() => {
+                method = Some(Method::read(&mut cursor)?);
+            }
+            MessageMember::Params if !has_params => {
                 has_params = true;
                 params.read(&mut cursor, method?, memory)?;
             }
@@ -66,9 +68,12 @@ enum Method {
 }
 
 impl Method {
-    fn find(name: &[u8]) -> Option<Self> {
-        Some(match name {
-            b"tools/call" => Self::CallTool,
+    fn read(cursor: &mut Cursor<'_>) -> Option<Self> {
+        // Most requests are calls.
+        if cursor.take(br#""tools/call""#) {
+            return Some(Self::CallTool);
+        }
+        Some(match cursor.string()? {
             b"server/discover" => Self::Discover,
             b"prompts/get" => Self::GetPrompt,
             b"prompts/list" => Self::ListPrompts,
@@ -125,27 +130,27 @@ impl<'a> CommonParams<'a> {
     ) -> Option<()> {
         let mut more = cursor.open()?;
         while more {
-            match cursor.name()? {
-                b"_meta" if !self.has_meta => {
+            match cursor.member(&PARAMS)? {
+                ParamsMember::Meta if !self.has_meta => {
                     self.has_meta = true;
                     self.read_meta(cursor, memory)?;
                 }
-                b"name" if method.has_name() && self.target.is_none() => {
+                ParamsMember::Name if method.has_name() && self.target.is_none() => {
                     self.target = Some(cursor.text()?);
                 }
-                b"uri" if method == Method::ReadResource && self.target.is_none() => {
+                ParamsMember::Uri if method == Method::ReadResource && self.target.is_none() => {
                     self.target = Some(cursor.text()?);
                 }
-                b"cursor" if method.has_pages() && self.target.is_none() => {
+                ParamsMember::Cursor if method.has_pages() && self.target.is_none() => {
                     self.target = Some(cursor.text()?);
                 }
-                b"arguments" if method.has_name() && self.arguments.is_none() => {
+                ParamsMember::Arguments if method.has_name() && self.arguments.is_none() => {
                     self.arguments = Some(cursor.raw()?);
                 }
-                b"inputResponses" if method.has_rounds() && self.responses.is_none() => {
+                ParamsMember::Responses if method.has_rounds() && self.responses.is_none() => {
                     self.responses = Some(responses(cursor)?);
                 }
-                b"requestState" if method.has_rounds() && self.state.is_none() => {
+                ParamsMember::State if method.has_rounds() && self.state.is_none() => {
                     self.state = Some(cursor.text()?);
                 }
                 _ => return None,
@@ -159,26 +164,32 @@ impl<'a> CommonParams<'a> {
     fn read_meta(&mut self, cursor: &mut Cursor<'a>, memory: &mut ClientMemory) -> Option<()> {
         let mut more = cursor.open()?;
         while more {
-            match cursor.name()? {
-                VERSION if !self.is_2026_07_28 => {
-                    self.is_2026_07_28 = cursor.string()? == b"2026-07-28";
+            match cursor.member(&META)? {
+                MetaMember::Version if !self.is_2026_07_28 => {
+                    self.is_2026_07_28 = cursor.take(br#""2026-07-28""#);
                     self.is_2026_07_28.then_some(())?;
                 }
-                CAPABILITIES if self.capabilities.is_none() => {
+                MetaMember::Capabilities if self.capabilities.is_none() => {
                     self.capabilities = Some(memory.capabilities.read(cursor)?);
                 }
-                INFO if self.info.is_none() => self.info = Some(memory.infos.read(cursor)?),
-                LEVEL if self.level.is_none() => self.level = Some(cursor.text()?.into()),
-                b"progressToken" if self.token.is_none() => {
+                MetaMember::Info if self.info.is_none() => {
+                    self.info = Some(memory.infos.read(cursor)?);
+                }
+                MetaMember::Level if self.level.is_none() => {
+                    self.level = Some(cursor.text()?.into());
+                }
+                MetaMember::Token if self.token.is_none() => {
                     self.token = Some(cursor.id()?.into());
                 }
-                b"traceparent" if self.traceparent.is_none() => {
+                MetaMember::Traceparent if self.traceparent.is_none() => {
                     self.traceparent = Some(cursor.text()?);
                 }
-                b"tracestate" if self.tracestate.is_none() => {
+                MetaMember::Tracestate if self.tracestate.is_none() => {
                     self.tracestate = Some(cursor.text()?);
                 }
-                b"baggage" if self.baggage.is_none() => self.baggage = Some(cursor.text()?),
+                MetaMember::Baggage if self.baggage.is_none() => {
+                    self.baggage = Some(cursor.text()?);
+                }
                 _ => return None,
             }
             more = cursor.next()?;
@@ -265,7 +276,70 @@ fn responses(cursor: &mut Cursor<'_>) -> Option<InputResponses> {
     Some(responses)
 }
 
-const VERSION: &[u8] = b"io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES: &[u8] = b"io.modelcontextprotocol/clientCapabilities";
-const INFO: &[u8] = b"io.modelcontextprotocol/clientInfo";
-const LEVEL: &[u8] = b"io.modelcontextprotocol/logLevel";
+/// Members of a message, as clients spell and order them.
+const MESSAGE: [(&str, MessageMember); 4] = [
+    ("\"jsonrpc\":", MessageMember::Version),
+    ("\"id\":", MessageMember::Id),
+    ("\"method\":", MessageMember::Method),
+    ("\"params\":", MessageMember::Params),
+];
+
+#[derive(Clone, Copy)]
+enum MessageMember {
+    Id,
+    Method,
+    Params,
+    Version,
+}
+
+/// Members of parameters.
+const PARAMS: [(&str, ParamsMember); 7] = [
+    ("\"_meta\":", ParamsMember::Meta),
+    ("\"name\":", ParamsMember::Name),
+    ("\"arguments\":", ParamsMember::Arguments),
+    ("\"requestState\":", ParamsMember::State),
+    ("\"inputResponses\":", ParamsMember::Responses),
+    ("\"uri\":", ParamsMember::Uri),
+    ("\"cursor\":", ParamsMember::Cursor),
+];
+
+#[derive(Clone, Copy)]
+enum ParamsMember {
+    Arguments,
+    Cursor,
+    Meta,
+    Name,
+    Responses,
+    State,
+    Uri,
+}
+
+/// Members of `_meta`.
+const META: [(&str, MetaMember); 8] = [
+    ("\"progressToken\":", MetaMember::Token),
+    ("\"traceparent\":", MetaMember::Traceparent),
+    (
+        "\"io.modelcontextprotocol/protocolVersion\":",
+        MetaMember::Version,
+    ),
+    ("\"io.modelcontextprotocol/clientInfo\":", MetaMember::Info),
+    (
+        "\"io.modelcontextprotocol/clientCapabilities\":",
+        MetaMember::Capabilities,
+    ),
+    ("\"io.modelcontextprotocol/logLevel\":", MetaMember::Level),
+    ("\"tracestate\":", MetaMember::Tracestate),
+    ("\"baggage\":", MetaMember::Baggage),
+];
+
+#[derive(Clone, Copy)]
+enum MetaMember {
+    Baggage,
+    Capabilities,
+    Info,
+    Level,
+    Token,
+    Traceparent,
+    Tracestate,
+    Version,
+}

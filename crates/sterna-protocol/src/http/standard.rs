@@ -92,14 +92,17 @@ impl<'a> RequestHeaders<'a> {
         }
         let mut repeated = 0;
         for (header, value) in headers {
-            let text = match header.as_str() {
-                "mcp-protocol-version" => self.protocol_version,
-                "mcp-method" => self.method,
-                "mcp-name" => match self.name {
-                    Some(name) => name,
-                    None => continue,
-                },
-                _ => continue,
+            // Compared as names: the text of a standard one would have to be looked up.
+            let text = if *header == MCP_PROTOCOL_VERSION {
+                self.protocol_version
+            } else if *header == MCP_METHOD {
+                self.method
+            } else if let Some(name) = self.name
+                && *header == MCP_NAME
+            {
+                name
+            } else {
+                continue;
             };
             if value.as_bytes() != text.as_bytes() || !is_read_as_is(text) {
                 return false;

@@ -72,11 +72,14 @@ wire! {
 
 wire! {
     /// Metadata (`_meta`) of a result.
+    ///
+    /// The server info is shared: it is the same in all results, and a result
+    /// that is moved from one place to the next stays small.
     #[derive(Default)]
     pub struct ResultMeta {
         optional {
             /// Server info: self-reported name and version.
-            server_info: Option<Implementation> = "io.modelcontextprotocol/serverInfo",
+            server_info: Option<Arc<Implementation>> = "io.modelcontextprotocol/serverInfo",
             /// Task of 2025-11-25 that the result belongs to.
             related_task: Option<RelatedTaskMetadata> = "io.modelcontextprotocol/related-task",
         }
@@ -85,9 +88,9 @@ wire! {
 
 impl ResultMeta {
     /// Names the server that answers.
-    pub fn of(server_info: Implementation) -> Self {
+    pub fn of(server_info: impl Into<Arc<Implementation>>) -> Self {
         Self {
-            server_info: Some(server_info),
+            server_info: Some(server_info.into()),
             ..Self::default()
         }
     }

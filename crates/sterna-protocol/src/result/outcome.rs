@@ -16,10 +16,6 @@ use crate::jsonrpc::{Dispatch, Nothing};
     clippy::exhaustive_enums,
     reason = "other results are those of extensions"
 )]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "the types that T stands for are about as large"
-)]
 pub enum Outcome<T, X = Nothing> {
     /// The request is complete.
     Complete(T),

@@ -51,8 +51,7 @@ impl<'a> Scan<'a> {
     /// Takes a string and returns what is between its quotes.
     fn string(&mut self) -> Option<&'a [u8]> {
         self.take(b"\"")?;
-        let stops = |&byte: &u8| byte < 0x20 || byte == b'"' || byte == b'\\';
-        let length = self.0.iter().position(stops)?;
+        let length = plain_length(self.0)?;
         let (content, rest) = self.0.split_at(length);
         self.0 = rest;
         self.take(b"\"")?;
@@ -77,6 +76,19 @@ impl<'a> Scan<'a> {
         self.0 = self.0.strip_prefix(bytes)?;
         Some(())
     }
+}
+
+/// The number of bytes before the first quote, backslash or control character;
+/// `None` if there is none of them.
+fn plain_length(bytes: &[u8]) -> Option<usize> {
+    let stops = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    // No early exit from a block, so that its check vectorises.
+    let (blocks, _) = bytes.as_chunks::<16>();
+    let is_plain = |block: &&[u8; 16]| !block.iter().fold(false, |any, b| any | stops(*b));
+    let start = blocks.iter().take_while(is_plain).count() * 16;
+    let rest = bytes.get(start..)?;
+    let length = rest.iter().position(|byte| stops(*byte))?;
+    Some(start + length)
 }
 
 /// Shorter integers are exact in a double.

@@ -59,6 +59,6 @@ pub(crate) fn check_output(
 pub(crate) fn sign(core: &Core, meta: &mut Option<ResultMeta>) {
     let meta = meta.get_or_insert_default();
     if meta.server_info.is_none() {
-        meta.server_info = Some(core.info.clone());
+        meta.server_info = Some(core.info.clone().into());
     }
 }
