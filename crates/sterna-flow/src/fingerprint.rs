@@ -78,6 +78,18 @@ where
 pub(crate) fn digest_list(digest: &dyn Digest, parts: &[&[u8]]) -> [u8; 32] {
     // One text rather than many small pieces: a hash has a price per piece.
     let size = parts.iter().map(|part| 8 + part.len()).sum();
+    let mut room = [0; SHORT_LIST];
+    if let Some(mut rest) = room.get_mut(..size) {
+        for part in parts {
+            let length = (part.len() as u64).to_be_bytes();
+            for bytes in [&length[..], part] {
+                let (place, after) = rest.split_at_mut(bytes.len());
+                place.copy_from_slice(bytes);
+                rest = after;
+            }
+        }
+        return digest.digest(&[&room[..size]]);
+    }
     let mut list = Vec::with_capacity(size);
     for part in parts {
         list.extend_from_slice(&(part.len() as u64).to_be_bytes());
@@ -85,6 +97,10 @@ pub(crate) fn digest_list(digest: &dyn Digest, parts: &[&[u8]]) -> [u8; 32] {
     }
     digest.digest(&[&list])
 }
+
+/// Bytes of a list that is put together without an allocation: most questions
+/// are one or two sentences.
+const SHORT_LIST: usize = 256;
 
 /// Half of a hash: what is shown to others never allows to extend the hash.
 pub(crate) fn first_half(hash: [u8; 32]) -> [u8; 16] {
@@ -97,6 +113,22 @@ pub(crate) fn first_half(hash: [u8; 32]) -> [u8; 16] {
 mod tests {
     use super::*;
     use crate::tests::sha256;
+
+    #[test]
+    fn a_list_is_hashed_as_its_lengths_and_parts_however_long_it_is() {
+        for length in (0..2 * SHORT_LIST)
+            .step_by(13)
+            .chain([SHORT_LIST - 19, SHORT_LIST - 18])
+        {
+            let part = vec![7; length];
+            let mut text = (part.len() as u64).to_be_bytes().to_vec();
+            text.extend(&part);
+            text.extend([0, 0, 0, 0, 0, 0, 0, 2]);
+            text.extend(b"ab");
+            let hash = digest_list(&sha256, &[&part, b"ab"]);
+            assert_eq!(hash, sha256(&[&text]), "{length}");
+        }
+    }
 
     #[test]
     fn the_borders_between_parts_count() {

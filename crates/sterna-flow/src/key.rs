@@ -39,10 +39,14 @@ impl Key {
         }
     }
 
-    /// The part that all uses of the name have in common.
-    pub(crate) fn without_ordinal(&self) -> Self {
+    /// The part that all uses of the name in its scope have in common.
+    pub(crate) fn without_ordinal(&self) -> &str {
         let text = self.as_str();
-        Self::new(text.rsplit_once(ORDINAL).map_or(text, |(base, _)| base))
+        // A scope may have an ordinal of its own.
+        match text.rfind([ORDINAL, SCOPE]) {
+            Some(at) if text[at..].starts_with(ORDINAL) => &text[..at],
+            _ => text,
+        }
     }
 
     /// The same name asked or run for the `generation`-th time.
@@ -104,7 +108,7 @@ pub(crate) fn write_key(out: &mut String, scope: Option<&Key>, name: &str) {
         out.push_str(scope.as_str());
         out.push(SCOPE);
     }
-    if !name.contains(is_reserved) {
+    if is_written_as_is(name) {
         out.push_str(name);
         return;
     }
@@ -117,6 +121,11 @@ pub(crate) fn write_key(out: &mut String, scope: Option<&Key>, name: &str) {
             out.push(character);
         }
     }
+}
+
+/// Returns `true` for a name without characters that have a meaning in keys.
+pub(crate) fn is_written_as_is(name: &str) -> bool {
+    !name.contains(is_reserved)
 }
 
 /// Writes the mark of the `nth` use of a name.
@@ -217,6 +226,19 @@ mod tests {
         assert_eq!(key(None, "50%"), "50%25");
         assert_eq!(key(None, "a\nb\u{85}"), "a%0ab%c2%85");
         assert_eq!(key(None, "größe"), "größe");
+    }
+
+    #[test]
+    fn the_ordinal_of_a_scope_is_part_of_the_name() {
+        for (key, name) in [
+            ("plan", "plan"),
+            ("plan#2", "plan"),
+            ("item#3/plan", "item#3/plan"),
+            ("item#3/plan#2", "item#3/plan"),
+            ("profile#2*/name#12", "profile#2*/name"),
+        ] {
+            assert_eq!(Key::new(key).without_ordinal(), name);
+        }
     }
 
     #[test]

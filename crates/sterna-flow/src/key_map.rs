@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::mem;
+use std::slice;
 
 use crate::key::Key;
 
-/// A map in order of its keys: a sorted list while it is short, as in nearly
-/// every flow, and a tree when it has grown.
+/// A map in order of its keys: one pair in place, a sorted list while it is
+/// short, as in nearly every flow, and a tree when it has grown.
 #[derive(Clone)]
 pub(crate) enum KeyMap<V> {
     Few(Vec<(Key, V)>),
     Many(BTreeMap<Key, V>),
+    /// Most flows have one question or one step at a time.
+    One((Key, V)),
 }
 
 impl<V> KeyMap<V> {
@@ -19,32 +22,53 @@ impl<V> KeyMap<V> {
         match self {
             Self::Few(list) => find(list, key).ok().map(|at| &list[at].1),
             Self::Many(tree) => tree.get(key),
+            Self::One((known, value)) => (known.as_str() == key).then_some(value),
+        }
+    }
+
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut V> {
+        match self {
+            Self::Few(list) => match find(list, key) {
+                Ok(at) => Some(&mut list[at].1),
+                Err(_) => None,
+            },
+            Self::Many(tree) => tree.get_mut(key),
+            Self::One((known, value)) => (known.as_str() == key).then_some(value),
         }
     }
 
     /// Sets `key` to `value`, and returns its previous value.
     pub(crate) fn insert(&mut self, key: Key, value: V) -> Option<V> {
-        match self {
-            Self::Few(list) => match find(list, key.as_str()) {
-                Ok(at) => return Some(mem::replace(&mut list[at].1, value)),
-                Err(at) if list.len() < FEW => {
-                    list.insert(at, (key, value));
-                    return None;
-                }
-                Err(_) => *self = Self::Many(mem::take(list).into_iter().collect()),
-            },
-            Self::Many(_) => {}
+        if let Some(known) = self.get_mut(key.as_str()) {
+            return Some(mem::replace(known, value));
         }
-        match self {
-            Self::Few(_) => None,
-            Self::Many(tree) => tree.insert(key, value),
-        }
+        *self = match mem::take(self) {
+            Self::Few(list) if list.is_empty() => Self::One((key, value)),
+            Self::Few(mut list) if list.len() < FEW => {
+                let at = find(&list, key.as_str()).unwrap_or_else(|at| at);
+                list.insert(at, (key, value));
+                Self::Few(list)
+            }
+            Self::Few(list) => Self::Many(list.into_iter().chain([(key, value)]).collect()),
+            Self::Many(mut tree) => {
+                tree.insert(key, value);
+                Self::Many(tree)
+            }
+            Self::One(known) if known.0 < key => Self::Few(vec![known, (key, value)]),
+            Self::One(known) => Self::Few(vec![(key, value), known]),
+        };
+        None
     }
 
     pub(crate) fn remove(&mut self, key: &str) -> Option<(Key, V)> {
         match self {
             Self::Few(list) => find(list, key).ok().map(|at| list.remove(at)),
             Self::Many(tree) => tree.remove_entry(key),
+            Self::One((known, _)) if known.as_str() == key => match mem::take(self) {
+                Self::One(pair) => Some(pair),
+                Self::Few(_) | Self::Many(_) => None,
+            },
+            Self::One(_) => None,
         }
     }
 
@@ -52,6 +76,7 @@ impl<V> KeyMap<V> {
         let (list, tree) = match self {
             Self::Few(list) => (list.as_slice(), None),
             Self::Many(tree) => (&[][..], Some(tree)),
+            Self::One(pair) => (slice::from_ref(pair), None),
         };
         let few = list.iter().map(|(key, value)| (key, value));
         few.chain(tree.into_iter().flatten())
@@ -61,6 +86,7 @@ impl<V> KeyMap<V> {
         let (list, tree) = match self {
             Self::Few(list) => (list.as_mut_slice(), None),
             Self::Many(tree) => (&mut [][..], Some(tree)),
+            Self::One(pair) => (slice::from_mut(pair), None),
         };
         let few = list.iter_mut().map(|(_, value)| value);
         few.chain(tree.into_iter().flat_map(BTreeMap::values_mut))
@@ -125,6 +151,7 @@ mod tests {
                     prop_assert_eq!(map.remove(key.as_str()), tree.remove_entry(key.as_str()));
                 }
                 prop_assert_eq!(map.get(key.as_str()), tree.get(key.as_str()));
+                prop_assert_eq!(map.get_mut(key.as_str()), tree.get_mut(key.as_str()));
                 prop_assert!(map.iter().eq(tree.iter()));
                 prop_assert!(map.values_mut().eq(tree.values_mut()));
             }

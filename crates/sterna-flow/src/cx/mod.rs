@@ -195,7 +195,7 @@ impl<'a> FlowCx<'a> {
             return Key::new(name);
         }
         match state.name(self.scope.as_ref(), name, Some(mark)) {
-            Ok(name) => name.key,
+            Ok(key) => key,
             Err(error) => {
                 state.fail(error);
                 Key::new(name)

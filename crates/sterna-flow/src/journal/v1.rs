@@ -58,12 +58,12 @@ pub(super) fn decode(bytes: Bytes, limits: &Limits) -> Result<Journal, DecodeErr
     let mut keys = Keys::new(&bytes, ranges)?;
     let entries = heads
         .into_iter()
-        .map(|head| head.into_entry(keys.next(), &bytes))
+        .map(|head| head.into_entry(&mut keys, &bytes))
         .collect();
     let asked = asked_heads
         .into_iter()
-        .map(|(_, fingerprint)| Asked {
-            key: keys.next(),
+        .map(|(key, fingerprint)| Asked {
+            key: keys.next(key.len()),
             fingerprint,
         })
         .collect();
@@ -82,8 +82,8 @@ pub(super) fn decode_entry(bytes: Bytes, limits: &Limits) -> Result<Entry, Decod
     let mut input = Input::new(bytes)?;
     let head = input.entry(limits)?;
     let bytes = input.end()?;
-    let key = Keys::new(&bytes, std::iter::once(&head.key))?.next();
-    Ok(head.into_entry(key, &bytes))
+    let mut keys = Keys::new(&bytes, std::iter::once(&head.key))?;
+    Ok(head.into_entry(&mut keys, &bytes))
 }
 
 fn put_entry(out: &mut BytesMut, entry: &Entry) {
@@ -264,9 +264,9 @@ struct Head {
 }
 
 impl Head {
-    fn into_entry(self, key: Key, bytes: &Bytes) -> Entry {
+    fn into_entry(self, keys: &mut Keys, bytes: &Bytes) -> Entry {
         Entry {
-            key,
+            key: keys.next(self.key.len()),
             kind: self.kind,
             fingerprint: self.fingerprint,
             value: bytes.slice(self.value),
@@ -280,30 +280,36 @@ impl Head {
 /// All keys of a journal in one allocation, given out in order.
 struct Keys {
     text: Arc<str>,
-    lengths: std::vec::IntoIter<usize>,
     at: usize,
 }
 
 impl Keys {
     fn new<'a>(
         bytes: &[u8],
-        ranges: impl Iterator<Item = &'a Range<usize>> + Clone,
+        mut ranges: impl Iterator<Item = &'a Range<usize>> + Clone,
     ) -> Result<Self, DecodeError> {
-        let lengths: Vec<usize> = ranges.clone().map(ExactSizeIterator::len).collect();
-        let mut text = String::with_capacity(lengths.iter().sum());
-        for range in ranges {
+        let text = |range: &Range<usize>| {
             let key = std::str::from_utf8(&bytes[range.clone()]);
-            text.push_str(key.map_err(|_| DecodeError::Key)?);
-        }
-        Ok(Self {
-            text: text.into(),
-            lengths: lengths.into_iter(),
-            at: 0,
-        })
+            key.map_err(|_| DecodeError::Key)
+        };
+        let all = ranges.clone();
+        let text = match (ranges.next(), ranges.next()) {
+            // Most journals have one.
+            (Some(only), None) => text(only)?.into(),
+            _ => {
+                let mut texts =
+                    String::with_capacity(all.clone().map(ExactSizeIterator::len).sum());
+                for range in all {
+                    texts.push_str(text(range)?);
+                }
+                texts.into()
+            }
+        };
+        Ok(Self { text, at: 0 })
     }
 
-    fn next(&mut self) -> Key {
-        let length = self.lengths.next().expect("one length per key was kept");
+    /// The key that begins where the last one ended, of `length` bytes.
+    fn next(&mut self, length: usize) -> Key {
         let start = self.at;
         self.at += length;
         Key::part(self.text.clone(), start, self.at)

@@ -47,19 +47,8 @@ pub(crate) struct Shared<'a> {
 
 impl<'a> Shared<'a> {
     pub(crate) fn new(run: Run) -> Arc<Self> {
-        let mut state = State {
-            limits: run.engine.settings.limits.clone(),
-            write_ahead: run.journaling.is_some(),
-            ..State::default()
-        };
-        match run.engine.accept(run.journal) {
-            Ok(journal) => state.begin(journal),
-            Err(found) => state.fail(Error::StateVersion {
-                found,
-                expected: run.engine.settings.version,
-            }),
-        }
-        Arc::new(Self {
+        let accepted = run.engine.accept(run.journal);
+        let shared = Arc::new(Self {
             engine: run.engine,
             flow: run.flow,
             mode: run.mode,
@@ -69,8 +58,21 @@ impl<'a> Shared<'a> {
             listener: run.listener,
             journaling: run.journaling,
             root: Root::new(),
-            state: Mutex::new(state),
-        })
+            state: Mutex::default(),
+        });
+        // Filled where it stays: it is large, and each move of it is a copy.
+        let mut state = shared.lock();
+        state.limits = shared.engine.settings.limits.clone();
+        state.write_ahead = shared.journaling.is_some();
+        match accepted {
+            Ok(journal) => state.begin(journal),
+            Err(found) => state.fail(Error::StateVersion {
+                found,
+                expected: shared.engine.settings.version,
+            }),
+        }
+        drop(state);
+        shared
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State<'a>> {

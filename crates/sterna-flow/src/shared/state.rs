@@ -107,9 +107,9 @@ impl<'a> State<'a> {
         wants: Kind,
         at: &'static Location<'static>,
     ) -> Result<WaiterId, Error> {
-        let name = self.name(scope, name, None)?;
-        self.names.begin(&name, at)?;
-        Ok(self.waiters.insert(Waiter::new(name, wants, at)))
+        let key = self.name(scope, name, None)?;
+        self.names.begin(&key, at)?;
+        Ok(self.waiters.insert(Waiter::new(key, wants, at)))
     }
 
     pub(crate) fn name(
@@ -117,15 +117,14 @@ impl<'a> State<'a> {
         scope: Option<&Key>,
         name: &str,
         mark: Option<char>,
-    ) -> Result<super::names::Name, Error> {
-        let name = self
+    ) -> Result<Key, Error> {
+        let used = self
             .names
             .next(&self.journal, &self.limits, scope, name, mark)?;
         if let Some(step) = self.inside.clone() {
-            let used = name.key;
             return Err(Error::CxInsideStep { step, used });
         }
-        Ok(name)
+        Ok(used)
     }
 
     /// Forgets a future that has ended or was dropped.
@@ -133,7 +132,7 @@ impl<'a> State<'a> {
         let Some(waiter) = self.waiters.remove(id) else {
             return;
         };
-        self.names.end(waiter.name);
+        self.names.end(&waiter.key);
         match waiter.stage {
             Stage::Running => self.running -= 1,
             Stage::Open => drop(self.waiting.remove(waiter.search.key.as_str())),

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::names::{Name, NameId};
 use super::root::CountedWaker;
 use crate::fingerprint::Fingerprint;
 use crate::journal::Kind;
@@ -15,8 +14,6 @@ use crate::key::Key;
 pub(crate) struct Waiter {
     /// The name it goes by, taken when it was constructed.
     pub(crate) key: Key,
-    /// Which name that is, without its ordinal.
-    pub(crate) name: NameId,
     /// The kind of entry it waits for.
     pub(crate) wants: Kind,
     pub(crate) at: &'static Location<'static>,
@@ -40,11 +37,10 @@ pub(crate) struct Waiter {
 }
 
 impl Waiter {
-    pub(crate) fn new(name: Name, wants: Kind, at: &'static Location<'static>) -> Self {
+    pub(crate) fn new(key: Key, wants: Kind, at: &'static Location<'static>) -> Self {
         Self {
-            search: Search::new(&name.key),
-            key: name.key,
-            name: name.id,
+            search: Search::new(&key),
+            key,
             wants,
             at,
             stage: Stage::New,

@@ -145,7 +145,9 @@ fn deliver<A, G: Gate<A>>(
     batch: impl IntoIterator<Item = A>,
     sends_beside_fallbacks: bool,
 ) -> Result<Vec<(A, Bytes)>, G::Error> {
-    let (mut admitted, mut fallbacks) = (Vec::new(), Vec::new());
+    let batch = batch.into_iter();
+    let mut admitted = Vec::with_capacity(batch.size_hint().0);
+    let mut fallbacks = Vec::new();
     for asked in batch {
         match gate.admit(&asked)? {
             Admit::FallBack(answer) => fallbacks.push((asked, answer)),
