@@ -17,7 +17,9 @@ use sterna_flow::{Level, Listener, Progress};
 
 pub use answers::{Answers, form_schema};
 pub(crate) use pending::{PendingQuestion, PendingQuestions};
-pub(crate) use questions::{AskedQuestions, FormQuestion, QuestionContent, Questions};
+pub(crate) use questions::{
+    AskedQuestions, FormQuestion, QuestionContent, Questions, write_string,
+};
 pub(crate) use report::Reporter;
 pub use request::Request;
 pub(crate) use request::{

@@ -31,16 +31,25 @@ impl FormQuestion {
         let Some(schema) = self.form.schema_text() else {
             return serde_json::to_writer(out, &self.to_request());
         };
-        out.extend_from_slice(
-            br#"{"method":"elicitation/create","params":{"mode":"form","message":"#,
-        );
-        serde_json::to_writer(&mut *out, &self.message)?;
-        out.extend_from_slice(br#","requestedSchema":"#);
+        out.extend_from_slice(FORM_BEFORE);
+        write_string(out, &self.message);
+        out.extend_from_slice(SCHEMA_BEFORE);
         out.extend_from_slice(schema.as_bytes());
-        out.extend_from_slice(b"}}");
+        out.extend_from_slice(FORM_AFTER);
         Ok(())
     }
+
+    /// Bytes that are written if the message needs no escapes; `None` for a form
+    /// that has no text of its own.
+    fn size(&self) -> Option<usize> {
+        let around = FORM_BEFORE.len() + 2 + SCHEMA_BEFORE.len() + FORM_AFTER.len();
+        Some(around + self.message.len() + self.form.schema_text()?.len())
+    }
 }
+
+const FORM_BEFORE: &[u8] = br#"{"method":"elicitation/create","params":{"mode":"form","message":"#;
+const SCHEMA_BEFORE: &[u8] = br#","requestedSchema":"#;
+const FORM_AFTER: &[u8] = b"}}";
 
 impl QuestionContent {
     pub(crate) fn into_request(self) -> InputRequest {
@@ -56,7 +65,19 @@ impl QuestionContent {
             Self::Whole(request) => serde_json::to_writer(out, request),
         }
     }
+
+    /// Bytes that are written, roughly unless it is a form without escapes.
+    fn size(&self) -> usize {
+        let size = match self {
+            Self::Form(question) => question.size(),
+            Self::Whole(_) => None,
+        };
+        size.unwrap_or(USUAL_SIZE)
+    }
 }
+
+/// Bytes of most questions.
+const USUAL_SIZE: usize = 512;
 
 /// Questions of a round, in the order of their keys.
 #[derive(Default)]
@@ -116,40 +137,52 @@ impl AskedQuestions {
         self.questions.0.is_empty()
     }
 
-    /// The number of bytes that its JSON takes, roughly.
+    /// The number of bytes that [`write_open`](Self::write_open) appends, exactly
+    /// if all questions are forms and nothing needs escapes.
     pub(crate) fn size(&self) -> usize {
-        512 * self.questions.0.len() + self.state.as_str().len()
+        let questions = self.questions.0.iter();
+        let question = |(key, content): &(String, QuestionContent)| key.len() + 3 + content.size();
+        let commas = self.questions.0.len().saturating_sub(1);
+        let around = ASKED_BEFORE.len() + commas + STATE_BEFORE.len() + 2;
+        around + questions.map(question).sum::<usize>() + self.state.as_str().len()
     }
 
     /// Appends the result as JSON, without its closing brace.
     pub(crate) fn write_open(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
-        out.extend_from_slice(br#"{"resultType":"input_required","inputRequests":{"#);
+        out.extend_from_slice(ASKED_BEFORE);
         for (at, (key, content)) in self.questions.0.iter().enumerate() {
             if at > 0 {
                 out.push(b',');
             }
-            serde_json::to_writer(&mut *out, key)?;
+            write_string(out, key);
             out.push(b':');
             content.write(out)?;
         }
-        out.extend_from_slice(br#"},"requestState":"#);
-        let state = self.state.as_str();
-        // A state that was sealed here needs no escapes, so it is copied as it is.
-        if !is_plain(state) {
-            return serde_json::to_writer(out, state);
-        }
-        out.push(b'"');
-        out.extend_from_slice(state.as_bytes());
-        out.push(b'"');
+        out.extend_from_slice(STATE_BEFORE);
+        write_string(out, self.state.as_str());
         Ok(())
     }
 }
 
+const ASKED_BEFORE: &[u8] = br#"{"resultType":"input_required","inputRequests":{"#;
+const STATE_BEFORE: &[u8] = br#"},"requestState":"#;
+
+/// Appends `text` as a JSON string. Most need no escapes, and are copied.
+pub(crate) fn write_string(out: &mut Vec<u8>, text: &str) {
+    if !is_plain(text) {
+        return serde_json::to_writer(out, text).expect("a text is JSON");
+    }
+    out.reserve(text.len() + 2);
+    out.push(b'"');
+    out.extend_from_slice(text.as_bytes());
+    out.push(b'"');
+}
+
 /// Returns `true` if `text` needs no escapes in a JSON string.
 fn is_plain(text: &str) -> bool {
-    let stands = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
+    let is_escaped = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
     // No early exit, so that the loop vectorises.
-    text.bytes().fold(true, |all, byte| all & stands(byte))
+    !text.bytes().fold(false, |any, byte| any | is_escaped(byte))
 }
 
 #[cfg(test)]
@@ -176,6 +209,32 @@ mod tests {
             key: key.to_owned(),
             message: message.to_owned(),
         })
+    }
+
+    #[test]
+    fn forms_without_escapes_have_their_exact_size() {
+        for keys in [&["name"][..], &["a", "b", "third"]] {
+            let mut questions = Questions::default();
+            for key in keys {
+                questions.insert(key, form::<Profile>(key, "Who is it?"));
+            }
+            let asked = AskedQuestions::new(questions, RequestState::new("s1.abc"));
+            let mut written = Vec::new();
+            asked.write_open(&mut written).unwrap();
+            assert_eq!(written.len(), asked.size());
+        }
+    }
+
+    #[test]
+    fn a_string_is_written_as_the_general_writer_writes_it() {
+        for character in ('\0'..='\u{100}').chain(['\u{2028}', '😀']) {
+            for place in 0..20 {
+                let text = format!("{}{character}b", "a".repeat(place));
+                let mut written = Vec::new();
+                write_string(&mut written, &text);
+                assert_eq!(written, serde_json::to_vec(&text).unwrap(), "{text:?}");
+            }
+        }
     }
 
     /// Compares what is written straight with what the wire types write.

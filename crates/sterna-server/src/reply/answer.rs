@@ -18,7 +18,7 @@ use sterna_protocol::tool::CallToolResult;
 use super::RequestEnd;
 use super::{refuse, sign};
 use crate::backend::BackendResult;
-use crate::call::AskedQuestions;
+use crate::call::{AskedQuestions, write_string};
 use crate::core::Core;
 use crate::failure::Failure;
 use crate::middleware::RoundOutput;
@@ -88,7 +88,8 @@ impl Answer {
     /// The answer with a result that is one text, written straight into its
     /// message. [`signed`](Self::signed) writes the same.
     pub(crate) fn text(core: &Core, id: &RequestId, text: &str) -> Self {
-        let mut message = begin(id, 64 + text.len() + core.signature.len());
+        let size = TEXT_BEFORE.len() + text.len() + 2 + TEXT_AFTER.len();
+        let mut message = begin(id, size + core.signature.len());
         write_open_text(&mut message, text);
         message.extend_from_slice(&core.signature);
         Self::ok(message)
@@ -97,7 +98,7 @@ impl Answer {
     /// A result that was written when the server was built.
     pub(crate) fn cached(id: &RequestId, parts: &[&[u8]]) -> Self {
         let size: usize = parts.iter().map(|part| part.len()).sum();
-        let mut message = begin(id, size);
+        let mut message = begin(id, size + 1);
         for part in parts {
             message.extend_from_slice(part);
         }
@@ -183,17 +184,32 @@ impl Answer {
 
 /// Appends a result that is one text, without its closing brace.
 fn write_open_text(message: &mut Vec<u8>, text: &str) {
-    message.extend_from_slice(br#"{"resultType":"complete","content":[{"type":"text","text":"#);
-    serde_json::to_writer(&mut *message, text).expect("a text is JSON");
-    message.extend_from_slice(b"}]");
+    message.extend_from_slice(TEXT_BEFORE);
+    write_string(message, text);
+    message.extend_from_slice(TEXT_AFTER);
 }
 
+const TEXT_BEFORE: &[u8] = br#"{"resultType":"complete","content":[{"type":"text","text":"#;
+const TEXT_AFTER: &[u8] = b"}]";
+
 /// A message up to its result, with room for one of `size` bytes.
+///
+/// The room fits exactly if the id needs no escapes: `Bytes` takes over a full
+/// vector as it is, and one with room left only with another allocation.
 fn begin(id: &RequestId, size: usize) -> Vec<u8> {
-    let mut message = Vec::with_capacity(size + 64);
-    message.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    const ID: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
+    const RESULT: &[u8] = br#","result":"#;
+    let id_size = match id {
+        RequestId::Integer(number) => {
+            let digits = number.unsigned_abs().checked_ilog10().unwrap_or(0) + 1;
+            digits as usize + usize::from(*number < 0)
+        }
+        RequestId::String(text) => text.len() + 2,
+    };
+    let mut message = Vec::with_capacity(ID.len() + id_size + RESULT.len() + size);
+    message.extend_from_slice(ID);
     serde_json::to_writer(&mut message, id).expect("an id is a string or a number");
-    message.extend_from_slice(br#","result":"#);
+    message.extend_from_slice(RESULT);
     message
 }
 
@@ -290,6 +306,20 @@ mod tests {
             written.push(b'}');
             let expected = serde_json::to_string(&Complete(result)).unwrap();
             assert_eq!(String::from_utf8(written).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_message_without_escapes_fills_its_room() {
+        let numbers = [0, 7, 10, -12, i64::MAX, i64::MIN].map(RequestId::Integer);
+        for id in numbers.into_iter().chain(["".into(), "seven".into()]) {
+            let message = Answer::cached(&id, &[br#"{"a":1}"#]).into_message();
+            assert_eq!(message.len(), message.capacity(), "{id:?}");
+            let expected = format!(
+                r#"{{"jsonrpc":"2.0","id":{},"result":{{"a":1}}}}"#,
+                serde_json::to_string(&id).unwrap()
+            );
+            assert_eq!(String::from_utf8(message).unwrap(), expected);
         }
     }
 

@@ -7,9 +7,10 @@ mod output_schema;
 mod request_span;
 
 use std::pin::Pin;
+use std::time::Duration;
 
 use http::Response;
-use sterna_http::{Admission, Refusal, ResponseBody};
+use sterna_http::{Accepts, Admission, Inbox, Refusal, ResponseBody, Transport, reply};
 use sterna_protocol::jsonrpc::RequestId;
 
 pub(crate) use answer::{Answer, CallResult, signature};
@@ -27,6 +28,7 @@ use crate::lists::List;
 /// as futures within futures it would leave each connection with a copy of the
 /// request for every function that it passes through.
 pub(crate) enum Reply {
+    Call(PendingCall),
     Pending(Pin<Box<dyn Future<Output = Response<ResponseBody>> + Send>>),
     Ready(Response<ResponseBody>),
 }
@@ -41,10 +43,33 @@ impl Reply {
     /// Waits for the response.
     pub(crate) async fn finish(self) -> Response<ResponseBody> {
         match self {
+            Self::Call(PendingCall {
+                call,
+                inbox,
+                patience,
+                accepts,
+                transport,
+            }) => {
+                let plain = move |answer: Answer| answer.plain(accepts);
+                let last = move |answer: Answer| answer.last_of(transport);
+                reply::respond_or_stream(call, inbox, patience, plain, last).await
+            }
             Self::Pending(work) => work.await,
             Self::Ready(response) => response,
         }
     }
+}
+
+/// Call whose answer is a document, or an event stream once the handler has
+/// something to say.
+pub(crate) struct PendingCall {
+    pub(crate) call: Pin<Box<dyn Future<Output = Answer> + Send>>,
+    /// Events of the handler; `None` if the client wants none.
+    pub(crate) inbox: Option<Inbox>,
+    /// Silence after which the answer becomes a stream.
+    pub(crate) patience: Duration,
+    pub(crate) accepts: Accepts,
+    pub(crate) transport: Transport,
 }
 
 /// Writes a refusal as a JSON-RPC error without an id, which the specification

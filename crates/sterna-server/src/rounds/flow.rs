@@ -30,43 +30,61 @@ pub(super) async fn play<T: Send + 'static>(
     handler: &FlowHandler<T>,
 ) -> Result<Played<T>, Failure> {
     let flow_round = take_up(&mut round).await?;
-    let (before, journal) = EarlierRounds::read(&flow_round, &round)?;
-    let responses = round.responses.take().unwrap_or_default();
-    let answers = client_answers(&responses, &journal)?;
-    let mut driver = start(&round, &flow_round, &before, journal, handler)?;
-    if !answers.is_empty() {
-        hand_in(&mut driver, answers, round.core.now());
-    }
-    drop(responses);
-    let mut delivery = RoundTripDelivery {
-        round: &round,
-        sheds: before.sheds,
-        questions: Questions::default(),
-        lacking: Lacking::default(),
-    };
-    let resume = |journal| start(&round, &flow_round, &before, journal, handler);
-    let continuation = match run(&mut driver, &mut delivery, resume).await? {
-        Ending::Finished(result) => return Ok(Outcome::Complete(result)),
-        Ending::Failed(failure) => return Err(failure),
-        Ending::Stopped(error) => return Err(stopped(&round, &error)),
-        Ending::Shed(journal) if round.request.wants_task() => Continuation::Task(journal),
-        Ending::Shed(journal) => {
-            Continuation::Retry(before.sheds + 1, Questions::default(), journal)
+    // A future is as large as all that it has room for while it waits, so what is not needed
+    // then is in a block of its own.
+    let continuation = {
+        let (before, mut driver) = {
+            let (before, journal) = EarlierRounds::read(&flow_round, &round)?;
+            let responses = round.responses.take().unwrap_or_default();
+            let answers = client_answers(&responses, &journal)?;
+            let engine = engine(&round)?;
+            let mut driver = start(engine, &round, &flow_round, &before, journal, handler);
+            if !answers.is_empty() {
+                hand_in(&mut driver, answers, round.core.now());
+            }
+            (before, driver)
+        };
+        let mut delivery = RoundTripDelivery {
+            round: &round,
+            sheds: before.sheds,
+            questions: Questions::default(),
+            lacking: Lacking::default(),
+        };
+        let resume = |journal| {
+            let engine = engine(&round)?;
+            Ok(start(
+                engine,
+                &round,
+                &flow_round,
+                &before,
+                journal,
+                handler,
+            ))
+        };
+        match run(&mut driver, &mut delivery, resume).await? {
+            Ending::Finished(result) => return Ok(Outcome::Complete(result)),
+            Ending::Failed(failure) => return Err(failure),
+            Ending::Stopped(error) => return Err(stopped(&round, &error)),
+            Ending::Shed(journal) if round.request.wants_task() => Continuation::Task(journal),
+            Ending::Shed(journal) => {
+                Continuation::Retry(before.sheds + 1, Questions::default(), journal)
+            }
+            Ending::Suspended(suspended) => {
+                Continuation::Retry(0, delivery.questions, suspended.journal)
+            }
+            // A flow is cancelled by dropping it; another outcome is not one of a round trip.
+            _ => return Err(Failure::Internal),
         }
-        Ending::Suspended(suspended) => {
-            Continuation::Retry(0, delivery.questions, suspended.journal)
-        }
-        // A flow is cancelled by dropping it; another outcome is not one of a round trip.
-        _ => return Err(Failure::Internal),
     };
-    // Not kept while the state is sealed: a future is as large as all that it holds then.
-    drop(driver);
-    match continuation {
+    let sealing = match continuation {
         Continuation::Retry(sheds, questions, journal) => {
-            suspend(&round, &flow_round, sheds, questions, &journal).await
+            suspend(&round, &flow_round, sheds, questions, &journal)?
         }
-        Continuation::Task(journal) => Box::pin(become_task(&round, &flow_round, &journal)).await,
-    }
+        Continuation::Task(journal) => {
+            return Box::pin(become_task(&round, &flow_round, &journal)).await;
+        }
+    };
+    sealing.await
 }
 
 /// Continuation of a flow that this round does not end.
@@ -149,15 +167,16 @@ fn hand_in<T>(driver: &mut Running<T, Failure>, answers: Vec<(&str, Bytes)>, at:
 }
 
 fn start<T: Send + 'static>(
+    engine: Arc<Engine>,
     round: &Round,
     flow_round: &FlowRound,
     before: &EarlierRounds,
     journal: Journal,
     handler: &FlowHandler<T>,
-) -> Result<Running<T, Failure>, Failure> {
+) -> Running<T, Failure> {
     let flow = flow_round.flow();
-    let run = Run::new(engine(round)?, flow).resume(journal, flow_round.number(), before.build);
-    Ok(drive_as(round, run, handler))
+    let run = Run::new(engine, flow).resume(journal, flow_round.number(), before.build);
+    drive_as(round, run, handler)
 }
 
 /// Starts a handler whose client is asked while it waits.
@@ -287,13 +306,14 @@ impl Delivery for RoundTripDelivery<'_> {
     fn withdraw(&mut self, _key: &Key) {}
 }
 
-async fn suspend<T>(
-    round: &Round,
+/// Seals the state of a flow that waits for its client.
+fn suspend<'r, T>(
+    round: &'r Round,
     flow_round: &FlowRound,
     sheds: u8,
     questions: Questions,
     journal: &Journal,
-) -> Result<Played<T>, Failure> {
+) -> Result<impl Future<Output = Result<Played<T>, Failure>> + Send + use<'r, T>, Failure> {
     let payload = StatePayload {
         build: round.core.build,
         sheds,
@@ -307,9 +327,10 @@ async fn suspend<T>(
             .collect()
     };
     let sealing = state::seal(round, flow_round, &payload, &parts)?;
-    let state = sealing.await?;
-    let asked = AskedQuestions::new(questions, state);
-    Ok(Outcome::Extension(Continued::Asking(asked)))
+    Ok(async move {
+        let asked = AskedQuestions::new(questions, sealing.await?);
+        Ok(Outcome::Extension(Continued::Asking(asked)))
+    })
 }
 
 pub(super) fn stopped(round: &Round, error: &Error) -> Failure {

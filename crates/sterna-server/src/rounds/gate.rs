@@ -20,7 +20,10 @@ use crate::middleware;
 /// Capabilities that the client of a request would have to declare to be asked
 /// all questions of a batch.
 #[derive(Debug, Default)]
-pub(crate) struct Lacking(Option<ClientCapabilities>);
+pub(crate) struct Lacking(
+    /// In a box: few batches lack anything, and the round would be as large.
+    Option<Box<ClientCapabilities>>,
+);
 
 impl Lacking {
     /// Reads the open `question` of `request`, and checks that its client may
@@ -92,7 +95,7 @@ impl Lacking {
     /// is lacking.
     pub(crate) fn failure(&mut self) -> Option<Failure> {
         let lacking = self.0.take()?;
-        Some(Failure::Capability(Box::new(lacking)))
+        Some(Failure::Capability(lacking))
     }
 }
 

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
-use sterna_http::{Inbound, reply};
+use sterna_http::Inbound;
 use sterna_protocol::caching::CacheScope;
 use sterna_protocol::input::{InputResponses, RequestState};
 use sterna_protocol::jsonrpc::RequestId;
@@ -22,7 +22,7 @@ use crate::core::Core;
 use crate::cx::PendingQuestions;
 use crate::failure::Failure;
 use crate::reply::RequestSpan;
-use crate::reply::{Answer, CallResult, Reply, check_output};
+use crate::reply::{Answer, CallResult, PendingCall, Reply, check_output};
 use crate::rounds::{Round, Wanted};
 use crate::sink::MessageSink;
 use crate::task_mode::TaskOptions;
@@ -218,13 +218,13 @@ fn run<T: CallResult + Serialize + Send + 'static>(
     if !accepts.events() {
         return Reply::pending(async move { call.await.plain(accepts) });
     }
-    Reply::pending(reply::respond_or_stream(
+    Reply::Call(PendingCall {
         call,
         inbox,
         patience,
-        move |answer| answer.plain(accepts),
-        move |answer| answer.last_of(transport),
-    ))
+        accepts,
+        transport,
+    })
 }
 
 /// Reply to a call that fails before its handler runs.
