@@ -11,7 +11,7 @@ impl<S> PausingRoute<S> {
     /// OpenAPI 3.1: the questions that were declared, and the refusal of a state.
     ///
     /// It is plain JSON, so that any crate for OpenAPI can take it: `utoipa` and
-    /// `aide` read their response types from it with `serde_json::from_value`.
+    /// `aide` read their `Responses` from it with `serde_json::from_value`.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -27,8 +27,8 @@ impl<S> PausingRoute<S> {
     /// let route = pausing(delete).confirms("sure").anonymous().build(&resume)?;
     /// let paused = &route.openapi_responses()["428"];
     /// let questions = "/content/application~1problem+json/schema/properties/questions/properties";
-    /// assert_eq!(paused.pointer(questions).unwrap()["sure"]["properties"]["schema"]["const"],
-    ///     serde_json::json!({"type": "boolean"}));
+    /// assert_eq!(paused.pointer(questions).unwrap()["sure"]["properties"]["schema"]["enum"],
+    ///     serde_json::json!([{"type": "boolean"}]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -59,8 +59,8 @@ impl<S> PausingRoute<S> {
                 "required": ["message", "schema"],
                 "properties": {
                     "message": { "type": "string" },
-                    "schema": { "const": question.shown },
-                    "data": true,
+                    "schema": only(&question.shown),
+                    "data": operations::any(),
                 },
             });
             (question.key.clone(), shown)
@@ -83,6 +83,18 @@ impl<S> PausingRoute<S> {
             }),
         )
     }
+}
+
+/// Returns the schema of one value. Not by `const`, which not all readers of OpenAPI
+/// know.
+fn only(value: &Value) -> Value {
+    // A schema is an object, or a boolean.
+    let kind = if value.is_boolean() {
+        "boolean"
+    } else {
+        "object"
+    };
+    json!({ "type": kind, "enum": [value] })
 }
 
 fn accepted() -> Value {

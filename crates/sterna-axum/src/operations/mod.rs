@@ -29,7 +29,7 @@ use sterna_runner::tasks::{StartedTask, TaskConfig, TaskQueue, TaskShared, Worke
 use sterna_seal::Principal;
 use sterna_store::{Claimed, Name, Owner, Store, TaskId};
 
-pub(crate) use openapi::schema;
+pub(crate) use openapi::{any, schema};
 pub(crate) use preference::{PREFERENCE_APPLIED, RespondAsync};
 pub(crate) use progress::to_note;
 pub(crate) use replay::{RestoreHead, replay};

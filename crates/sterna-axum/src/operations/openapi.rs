@@ -34,6 +34,7 @@ impl Operations {
                 "parameters": [{
                     "name": "If-None-Match",
                     "in": "header",
+                    "required": false,
                     "schema": { "type": "string" },
                 }],
                 "responses": responses(&[
@@ -111,7 +112,7 @@ pub(crate) fn schema() -> Value {
     let question = json!({
         "type": "object",
         "required": ["message", "schema"],
-        "properties": { "message": { "type": "string" }, "schema": true, "data": true },
+        "properties": { "message": { "type": "string" }, "schema": any(), "data": any() },
     });
     json!({
         "type": "object",
@@ -119,6 +120,7 @@ pub(crate) fn schema() -> Value {
         "properties": {
             "id": { "type": "string" },
             "status": {
+                "type": "string",
                 "enum": ["working", "input_required", "completed", "failed", "cancelled"],
             },
             "createdAt": time,
@@ -143,10 +145,16 @@ pub(crate) fn schema() -> Value {
                         "type": "object",
                         "additionalProperties": { "type": "string" },
                     },
-                    "body": true,
-                    "encoding": { "const": "base64" },
+                    "body": any(),
+                    "encoding": { "type": "string", "enum": ["base64"] },
                 },
             },
         },
     })
+}
+
+/// Returns the schema of any value. Not `true`, which not all readers of OpenAPI
+/// know.
+pub(crate) fn any() -> Value {
+    json!({ "type": ["array", "boolean", "null", "number", "object", "string"] })
 }

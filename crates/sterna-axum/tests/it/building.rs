@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 use sterna_axum::{BuildError, Cx, Operations, Pausing, Resume, pausing};
 use sterna_seal::{Keyring, Principal, SharedKeyring, ThreadEntropy};
 
@@ -144,4 +145,22 @@ fn the_responses_and_the_paths_of_operations_are_described() {
     assert!(answers["post"]["responses"]["422"].is_object());
     let shown = &one["get"]["responses"]["200"]["content"]["application/json"]["schema"];
     assert_eq!(shown, &accepted["content"]["application/json"]["schema"]);
+}
+
+#[test]
+fn a_reader_of_openapi_loses_nothing_of_the_description() {
+    let operations = Operations::at("/operations").unwrap();
+    let resume = bare().store(Fleet::new().store).operations(&operations);
+    let route = route()
+        .anonymous()
+        .asks_secret::<Otp>("otp")
+        .asks_json::<Value>("anything")
+        .confirms("sure")
+        .operation("import");
+    let described = Value::from(route.build(&resume).unwrap().openapi_responses());
+    let read: utoipa::openapi::Responses = serde_json::from_value(described.clone()).unwrap();
+    assert_eq!(serde_json::to_value(read).unwrap(), described);
+    let described = Value::from(operations.openapi_paths());
+    let read: utoipa::openapi::Paths = serde_json::from_value(described.clone()).unwrap();
+    assert_eq!(serde_json::to_value(read).unwrap(), described);
 }
