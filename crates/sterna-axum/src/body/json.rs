@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::LazyLock;
 
 use bytes::Bytes;
-use memchr::memmem;
+use memchr::memmem::Finder;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -19,7 +20,7 @@ pub(super) fn split(body: Bytes) -> Result<SplitBody, MalformedResume> {
         resume: None,
     };
     // Most requests are not retries: they are not read twice.
-    if memmem::find(&body, br#""resume""#).is_none() {
+    if MEMBER.find(&body).is_none() {
         return Ok(whole(body));
     }
     let Ok(Members(members)) = serde_json::from_slice(&body) else {
@@ -61,6 +62,9 @@ pub(super) fn bound(rest: &[u8]) -> Option<String> {
     let is_object = text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok();
     is_object.then(|| text.to_owned())
 }
+
+/// Search for the name of the member as it is usually spelled, prepared once.
+static MEMBER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(br#""resume""#));
 
 /// Members of an object in their order, and as they are written.
 struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);

@@ -52,6 +52,10 @@ impl<'a> BodyForm<'a> {
         } else {
             Self::Other
         };
+        // As nearly all requests spell it.
+        if content_type.is_some_and(|value| value == "application/json") {
+            return Self::Json;
+        }
         let Some(content_type) = content_type.and_then(|value| value.to_str().ok()) else {
             return without;
         };

@@ -106,37 +106,32 @@ fn refused(reason: OpenError) -> Fault {
 /// Runs the handler until it ends, asks or becomes an operation.
 pub(super) async fn play<S>(
     route: &Arc<RouteCore<S>>,
-    incoming: Incoming,
+    mut incoming: Box<Incoming>,
     flow_round: FlowRound,
 ) -> Result<Response, Fault>
 where
     S: Clone + Send + Sync + 'static,
 {
     let (journal, build) = read(&route.resume, &flow_round)?;
-    let Incoming {
-        head,
-        resume: member,
-        caller,
-        target,
-        respond_async,
-        ..
-    } = incoming;
+    let member = incoming.resume.take();
     let answers = member.map(|member| asked_for(member.answers, &journal));
-    let begun = BegunFlow {
-        caller: caller.clone(),
-        flow: flow_round.flow(),
-    };
+    // Moved out one by one: the target stays where it is.
+    let (head, caller, target) = (incoming.head, incoming.caller, &incoming.target);
     let mut promoted = None;
     let info = match &route.operation {
         None => RequestInfo::new(caller),
         Some(operation) => {
-            if respond_async.is_some() || operation.mode == OperationMode::Always {
+            if incoming.respond_async.is_some() || operation.mode == OperationMode::Always {
                 let answers = answers.unwrap_or_default();
+                let begun = BegunFlow {
+                    flow: flow_round.flow(),
+                    caller,
+                };
                 let accepting = accept::at_once(
                     route,
                     operation,
                     &begun,
-                    (head, &target),
+                    (head, target),
                     (&journal, answers),
                 );
                 // Boxed: few requests are operations, and it would make all rounds as large.
@@ -168,11 +163,15 @@ where
             route.resume.metrics.count_finished();
             return Ok(response);
         }
-        Outcome::Stopped(error) => return Err(stopped(&target, &error)),
+        Outcome::Stopped(error) => return Err(stopped(target, &error)),
         Outcome::Shed(journal) => {
             let (operation, head) = promoted.ok_or(Fault::Internal)?;
             drop(driver);
-            let promoting = accept::promote(route, operation, &begun, (head, &target), &journal);
+            let begun = BegunFlow {
+                flow: flow_round.flow(),
+                caller: info.caller.clone(),
+            };
+            let promoting = accept::promote(route, operation, &begun, (head, target), &journal);
             return Box::pin(promoting).await;
         }
         Outcome::Suspended(suspended) => suspended.journal,
@@ -181,12 +180,12 @@ where
     };
     // Not kept while the state is sealed: a future is as large as all that it holds then.
     drop(driver);
-    tell_undeclared(route, &target, &questions);
+    tell_undeclared(route, target, &questions);
     if has_no_attempt_left(route, &questions, &journal) {
         return Err(Fault::Attempts);
     }
     // Boxed: most requests end before.
-    let sealed = Box::pin(seal(route, &info, &target, &flow_round, &journal));
+    let sealed = Box::pin(seal(route, &info, target, &flow_round, &journal));
     let sealed = sealed.await?;
     route.resume.metrics.count_paused();
     Ok(paused(route, &questions, &sealed))

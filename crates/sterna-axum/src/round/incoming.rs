@@ -4,7 +4,7 @@ use axum::extract::{MatchedPath, OriginalUri, Request};
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use sterna_seal::{Binding, Principal, Target};
 
 use crate::body::{BodyForm, ResumeMember};
@@ -40,7 +40,12 @@ pub(super) struct RequestTarget {
 
 impl Incoming {
     /// Finds the caller of `request`, reads its body and takes the member out.
-    pub(super) async fn read<S>(route: &RouteCore<S>, request: Request) -> Result<Self, Fault> {
+    ///
+    /// Boxed: it goes through several futures, each of which would copy it.
+    pub(super) async fn read<S>(
+        route: &RouteCore<S>,
+        request: Request,
+    ) -> Result<Box<Self>, Fault> {
         let (mut parts, body) = request.into_parts();
         let caller = route.caller_of(&parts).ok_or(Fault::Unauthorized)?;
         let limit = route.resume.config.max_body;
@@ -55,7 +60,7 @@ impl Incoming {
         }
         let idempotency_key = match split.resume {
             Some(_) => None,
-            None => parts.headers.get("idempotency-key").cloned(),
+            None => parts.headers.get(IDEMPOTENCY_KEY).cloned(),
         };
         let longest = route.operation.as_ref();
         let longest = longest.map(|operation| operation.settings.longest_wait);
@@ -67,14 +72,14 @@ impl Incoming {
             content_type,
             body: split.rest,
         };
-        Ok(Self {
+        Ok(Box::new(Self {
             head: parts,
             resume: split.resume,
             caller,
             target,
             idempotency_key,
             respond_async,
-        })
+        }))
     }
 
     /// Binds a state to the caller and the request.
@@ -134,3 +139,5 @@ fn full_uri(parts: &Parts) -> Uri {
     let original = parts.extensions.get::<OriginalUri>();
     original.map_or_else(|| parts.uri.clone(), |original| original.0.clone())
 }
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");

@@ -34,7 +34,11 @@ where
         // Boxed: the first request after a freeze waits, all others do not.
         Box::pin(key_reloader.wait(now)).await;
     }
-    let mut response = match play(&route, request).await {
+    let played = match Incoming::read(&route, request).await {
+        Ok(incoming) => play(&route, incoming).await,
+        Err(fault) => Err(fault),
+    };
+    let mut response = match played {
         Ok(response) => response,
         Err(fault) => {
             if let Fault::Refused(reason) = fault {
@@ -51,11 +55,10 @@ where
     response
 }
 
-async fn play<S>(route: &Arc<RouteCore<S>>, request: Request) -> Result<Response, Fault>
+async fn play<S>(route: &Arc<RouteCore<S>>, incoming: Box<Incoming>) -> Result<Response, Fault>
 where
     S: Clone + Send + Sync + 'static,
 {
-    let incoming = Incoming::read(route, request).await?;
     match (&route.operation, incoming.respond_async) {
         (Some(operation), Some(preferred)) => {
             let caller = incoming.caller.clone();
@@ -69,7 +72,10 @@ where
     }
 }
 
-async fn play_round<S>(route: &Arc<RouteCore<S>>, incoming: Incoming) -> Result<Response, Fault>
+async fn play_round<S>(
+    route: &Arc<RouteCore<S>>,
+    incoming: Box<Incoming>,
+) -> Result<Response, Fault>
 where
     S: Clone + Send + Sync + 'static,
 {
@@ -99,7 +105,7 @@ where
 /// Serves a round that is entered in the ledger, so that it is answered once.
 async fn play_once<S>(
     route: &Arc<RouteCore<S>>,
-    incoming: Incoming,
+    incoming: Box<Incoming>,
     flow_round: FlowRound,
     digest: [u8; 32],
 ) -> Result<Response, Fault>
