@@ -53,6 +53,10 @@ enum Args {
         /// How many flows are left waiting to weigh one; 0 weighs nothing
         #[arg(long, default_value_t = 10_000)]
         flows: usize,
+        /// Fail if a server takes more than so many times the CPU time of the first, in
+        /// the median of its loads
+        #[arg(long)]
+        most: Option<f64>,
         /// Where to write the figures
         #[arg(long)]
         json: Option<PathBuf>,
@@ -92,6 +96,7 @@ async fn run(args: Args) -> Result<()> {
             connections,
             scenarios,
             flows,
+            most,
             json,
             svg,
         } => {
@@ -110,6 +115,9 @@ async fn run(args: Args) -> Result<()> {
             }
             if let Some(path) = svg {
                 std::fs::write(path, chart::draw(&report))?;
+            }
+            if let Some(most) = most {
+                report.check(most)?;
             }
             Ok(())
         }

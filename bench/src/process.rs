@@ -26,7 +26,7 @@ impl Process {
         let address = line
             .trim()
             .strip_prefix("listening on http://")
-            .and_then(|line| line.strip_suffix("/mcp"))
+            .map(|line| line.strip_suffix("/mcp").unwrap_or(line))
             .with_context(|| format!("{command:?} said {line:?}"))?;
         let address = address.parse()?;
         Ok(Self { child, address })

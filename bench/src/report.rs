@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, ensure};
 use serde::Serialize;
 
 /// One server under one load.
@@ -80,6 +80,23 @@ impl Report {
         let cpu = |cell: &Cell| cell.cpu_micros;
         let limit = self.median(self.servers.first()?, load, cpu)?;
         Some(self.median(server, load, cpu)? / limit)
+    }
+
+    /// Checks that no server takes more than `most` times the CPU time of the limit,
+    /// in the median of its loads.
+    pub fn check(&self, most: f64) -> Result<()> {
+        for server in self.servers.iter().skip(1) {
+            let loads = self.loads();
+            let mut ratios: Vec<f64> = loads
+                .iter()
+                .filter_map(|load| self.ratio(server, load))
+                .collect();
+            ratios.sort_by(f64::total_cmp);
+            let ratio = ratios.get(ratios.len() / 2).context("no load")?;
+            println!("{server}: {ratio:.2} × the CPU time of the limit, may take {most} ×");
+            ensure!(*ratio <= most, "{server} takes more CPU time than it may");
+        }
+        Ok(())
     }
 
     /// Everything as Markdown, each figure the median of the rounds.

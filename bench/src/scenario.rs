@@ -23,6 +23,8 @@ pub enum Scenario {
     List,
     /// `server/discover`
     Discover,
+    /// `POST /checkout` of `tools/bench-axum`, which asks nothing: one request
+    Route,
 }
 
 impl Scenario {
@@ -34,6 +36,7 @@ impl Scenario {
             Self::Mrtr2Varied => "mrtr2-varied",
             Self::List => "list",
             Self::Discover => "discover",
+            Self::Route => "route",
         }
     }
 
@@ -84,6 +87,7 @@ impl Turn {
             Scenario::Discover => {
                 wire::request(self.client, self.host, "server/discover", None, "")
             }
+            Scenario::Route => wire::checkout(self.host),
         }
     }
 
@@ -98,6 +102,7 @@ impl Turn {
             }
             Scenario::List => wire::contains(answer, r#""inputSchema""#),
             Scenario::Discover => wire::contains(answer, "2026-07-28"),
+            Scenario::Route => wire::contains(answer, r#""paid":20,"by":"ada"}"#),
         }
     }
 

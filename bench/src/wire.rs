@@ -18,6 +18,17 @@ pub fn counted(host: SocketAddr, tool: &str, count: u32, asked: Option<&[u8]>) -
     ))
 }
 
+/// Request to a route, small enough not to be asked anything.
+pub fn checkout(host: SocketAddr) -> Vec<u8> {
+    let body = r#"{"order":"two books and a lamp","amount":20}"#;
+    let length = body.len();
+    format!(
+        "POST /checkout HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n\
+         authorization: Bearer ada\r\naccept: */*\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
 /// What a retry adds to the parameters: `name` as the answer to the one question
 /// of `asked`, and its state.
 pub fn accepting(asked: &[u8], name: &str) -> Result<String> {

@@ -46,9 +46,10 @@ enum Task {
     /// Build the files of a release: a static binary, its SBOM, checksums, the installer
     /// (needs musl-tools)
     Artifacts,
-    /// Compare our server with others, under the same load; `bench tasks` measures
-    /// tasks, `bench build` the build of a small server, `bench workspace COMMIT…`
-    /// that of the command and of the workspace
+    /// Compare our server with others, under the same load; `bench route` compares a
+    /// pausing route with the same route of axum alone, `bench tasks` measures tasks,
+    /// `bench build` the build of a small server, `bench workspace COMMIT…` that of
+    /// the command and of the workspace
     Bench {
         /// What the harness is told: `--seconds 0.5`, `--rounds 1`, …
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -160,6 +161,7 @@ fn run() -> Result<()> {
         Task::Bench { options } => match options.split_first() {
             Some((what, [])) if what == "build" => speed::bench_build(),
             Some((what, commits)) if what == "workspace" => speed::bench_workspace(commits),
+            Some((what, options)) if what == "route" => speed::bench_route(options),
             Some((what, options)) if what == "tasks" => speed::bench_tasks(options),
             _ => speed::bench(&options),
         },

@@ -41,7 +41,8 @@ pub(crate) fn run(options: &[String]) -> Result<()> {
         .args(servers),
     )?;
     let ours = ours.display().to_string();
-    finish(&mut command(&harness, &["growth", &ours]))
+    finish(&mut command(&harness, &["growth", &ours]))?;
+    super::bench_route(&[])
 }
 
 /// The TypeScript SDK, installed below `target/`.

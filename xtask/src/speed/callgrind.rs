@@ -10,7 +10,7 @@ use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Allocator, build_others, build_ours};
+use super::{Allocator, build_others, build_ours, build_route};
 use crate::shell::{command, finish, target_dir, under_ci, works, workspace_root};
 
 /// Instructions of user space, by scenario.
@@ -45,16 +45,23 @@ pub(crate) fn run(purpose: CountFor) -> Result<()> {
     let mut counts = Counts::new();
     println!("| scenario | instructions | limit | × limit |\n|---|---|---|---|");
     for scenario in ["plain", "plain-varied", "mrtr2", "mrtr2-varied"] {
-        let bare = each(&limit, &harness, &format!("limit.{scenario}"), scenario)?;
-        let ours = each(&server, &harness, scenario, scenario)?;
-        #[expect(clippy::cast_precision_loss, reason = "two digits are printed")]
-        let ratio = ours as f64 / bare as f64;
-        println!("| {scenario} | {ours} | {bare} | {ratio:.2} |");
+        let bare = each(&[&limit], &harness, &format!("limit.{scenario}"), scenario)?;
+        let ours = each(&[&server], &harness, scenario, scenario)?;
+        print(scenario, ours, bare);
         counts.insert(scenario.to_owned(), ours);
     }
     if purpose == CountFor::Mimalloc {
         return Ok(());
     }
+    let route = build_route()?.display().to_string();
+    let served = |form| {
+        let server = [&*route, "--route", form];
+        each(&server, &harness, &format!("route.{form}"), ROUTE)
+    };
+    // Its limit is the same route without Sterna.
+    let (bare, ours) = (served("bare")?, served("pausing")?);
+    print(ROUTE, ours, bare);
+    counts.insert(ROUTE.to_owned(), ours);
     let file = workspace_root().join(FILE);
     if purpose == CountFor::Keeping {
         std::fs::write(&file, serde_json::to_string_pretty(&counts)? + "\n")?;
@@ -74,18 +81,25 @@ pub(crate) fn run(purpose: CountFor) -> Result<()> {
     Ok(())
 }
 
+fn print(scenario: &str, ours: u64, limit: u64) {
+    #[expect(clippy::cast_precision_loss, reason = "two digits are printed")]
+    let ratio = ours as f64 / limit as f64;
+    println!("| {scenario} | {ours} | {limit} | {ratio:.2} |");
+}
+
 /// Instructions of one run of `scenario`, whose profile is kept under `name`.
-fn each(server: &str, harness: &str, name: &str, scenario: &str) -> Result<u64> {
+fn each(server: &[&str], harness: &str, name: &str, scenario: &str) -> Result<u64> {
     let few = count(server, harness, name, scenario, FEW)?;
     let many = count(server, harness, name, scenario, MANY)?;
     Ok((many - few) / u64::from(MANY - FEW))
 }
 
 /// All instructions of a server that is asked `times` times.
-fn count(server: &str, harness: &str, name: &str, scenario: &str, times: u32) -> Result<u64> {
+fn count(server: &[&str], harness: &str, name: &str, scenario: &str, times: u32) -> Result<u64> {
     let out = target_dir().join(format!("callgrind.{name}.out"));
     let out = format!("--callgrind-out-file={}", out.display());
-    let mut child = command("valgrind", &["--tool=callgrind", &out, server])
+    let mut child = command("valgrind", &["--tool=callgrind", &out])
+        .args(server)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
@@ -111,7 +125,7 @@ fn ask(harness: &str, child: &mut Child, scenario: &str, times: u32) -> Result<(
     let address = line
         .trim()
         .strip_prefix("listening on http://")
-        .and_then(|line| line.strip_suffix("/mcp"))
+        .map(|line| line.strip_suffix("/mcp").unwrap_or(line))
         .with_context(|| format!("the server said {line:?}"))?;
     let times = times.to_string();
     finish(&mut command(
@@ -125,6 +139,9 @@ const FILE: &str = "bench/instructions.json";
 /// Percent that a count may rise: what the compiler's mood and the allocator's
 /// state change.
 const TOLERANCE: u64 = 3;
+
+/// Scenario of `tools/bench-axum`.
+const ROUTE: &str = "route";
 
 const FEW: u32 = 100;
 const MANY: u32 = 600;

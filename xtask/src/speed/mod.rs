@@ -3,6 +3,7 @@
 mod bench;
 mod build;
 mod callgrind;
+mod route;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use crate::shell::{command, finish, target_dir, workspace_root};
 pub(crate) use bench::run as bench;
 pub(crate) use build::{run as bench_build, workspace as bench_workspace};
 pub(crate) use callgrind::{CountFor, run as callgrind};
+pub(crate) use route::run as bench_route;
 
 /// Measures tasks on both stores, with `options` for the harness.
 pub(crate) fn bench_tasks(options: &[String]) -> Result<()> {
@@ -49,6 +51,13 @@ fn build_ours(allocator: Allocator) -> Result<PathBuf> {
             Ok(kept)
         }
     }
+}
+
+/// Builds the pausing route, which is also the same route of axum alone.
+fn build_route() -> Result<PathBuf> {
+    let args = ["build", "--profile", PROFILE, "--locked"];
+    finish(command("cargo", &args).args(["-p", "bench-axum"]))?;
+    Ok(target_dir().join(PROFILE).join("bench-axum"))
 }
 
 /// Builds what `args` name in the workspace of those we are compared with, and

@@ -81,6 +81,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-client",
         ],
     ),
+    (
+        "bench-axum",
+        &["sterna-axum", "sterna-seal", "sterna-store"],
+    ),
     ("bench-sterna", &["sterna-server", "sterna-store"]),
     (
         "bench-tasks",
