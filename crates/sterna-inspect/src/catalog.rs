@@ -3,7 +3,8 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use sterna_client::{Client, Error, Pages};
+use sterna_client::{Client, Era, Error, Pages};
+use sterna_protocol::caching::Caching;
 use sterna_protocol::prompt::Prompt;
 use sterna_protocol::resource::{Resource, ResourceTemplate};
 use sterna_protocol::tool::Tool;
@@ -21,6 +22,8 @@ pub(crate) struct Catalog {
 #[derive(Clone, Debug)]
 pub(crate) struct Listing<T> {
     pub(crate) items: Vec<T>,
+    /// Caching hints of the whole list; `None` if the revision has none.
+    pub(crate) caching: Option<Caching>,
     /// Reason why the list ends here and not at its end.
     pub(crate) cut: Option<String>,
 }
@@ -29,6 +32,7 @@ impl<T> Default for Listing<T> {
     fn default() -> Self {
         Self {
             items: Vec::new(),
+            caching: None,
             cut: None,
         }
     }
@@ -49,11 +53,12 @@ impl SharedCatalog {
         if let Some(known) = known {
             return known;
         }
+        let era = client.era();
         let (tools, prompts, resources, templates) = tokio::join!(
-            listing(client.tools(), patience),
-            listing(client.prompts(), patience),
-            listing(client.resources(), patience),
-            listing(client.resource_templates(), patience),
+            listing(client.tools(), era, patience),
+            listing(client.prompts(), era, patience),
+            listing(client.resources(), era, patience),
+            listing(client.resource_templates(), era, patience),
         );
         let fetched = Arc::new(Catalog {
             tools,
@@ -79,7 +84,7 @@ impl SharedCatalog {
     }
 }
 
-async fn listing<T>(mut pages: Pages<T>, patience: Duration) -> Listing<T> {
+async fn listing<T>(mut pages: Pages<T>, era: Era, patience: Duration) -> Listing<T> {
     let mut items = Vec::new();
     let fetching = async {
         while items.len() < MOST_ITEMS {
@@ -99,7 +104,12 @@ async fn listing<T>(mut pages: Pages<T>, patience: Duration) -> Listing<T> {
             "the server did not finish the list within {patience:?}"
         )),
     };
-    Listing { items, cut }
+    let caching = pages.caching().filter(|_| era == Era::Modern).cloned();
+    Listing {
+        items,
+        caching,
+        cut,
+    }
 }
 
 /// Items of one list on a page.

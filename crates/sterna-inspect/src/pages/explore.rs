@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 use sterna_client::{Client, Era};
+use sterna_protocol::caching::Caching;
 use sterna_protocol::tool::Tool;
 
 use super::form::{self, Filled};
@@ -131,7 +132,12 @@ fn list<T>(title: &str, listing: &Listing<T>, item: impl Fn(&T) -> Option<Markup
     html! {
         @if !listing.items.is_empty() || listing.cut.is_some() {
             section.card {
-                h2 { (title) " " span.count { (items.len()) } }
+                h2 {
+                    (title) " " span.count { (items.len()) }
+                    @if let Some(Caching { ttl_ms, scope, .. }) = &listing.caching {
+                        " " span.dim { "caching " (ttl_ms) " ms, " (shorten(scope.as_str(), 100)) }
+                    }
+                }
                 @if let Some(cut) = &listing.cut { p.error { (shorten(cut, 500)) } }
                 ul.list { @for item in &items { (item) } }
             }

@@ -6,7 +6,7 @@ use sterna_inspect::{InspectorConfig, RecordConfig};
 
 use crate::chromium::Chromium;
 use crate::stores::{filled, task};
-use crate::visitor::{MOST_BYTES, Visitor, inspector, inspector_with};
+use crate::visitor::{MOST_BYTES, inspector, inspector_with};
 use crate::{hostile, inspected, records};
 
 #[test]
@@ -26,6 +26,15 @@ fn the_whole_story_is_clicked_through() {
           performance.getEntriesByType('resource').map(one => one.decodedBodySize).join(' + ')].join(', ')",
     );
     eprintln!("first paint in ms, bytes of the page, of style and script: {measured}");
+    let measured: Vec<f64> = (measured.as_str().unwrap().split([',', '+']))
+        .map(|figure| figure.trim().parse().unwrap())
+        .collect();
+    let guide = include_str!("../../../../docs/inspector.md");
+    let sizes = [("first page", 1), ("style sheet", 2), ("script", 3)];
+    for (what, at) in sizes {
+        let kilobytes = format!("{:.1} kB", measured[at] / 1e3);
+        assert!(guide.contains(&kilobytes), "{what}: {kilobytes}");
+    }
 
     // Arguments, filled in and sent by keyboard alone.
     browser.click("a[href='/request?kind=tool&name=deploy']");
@@ -109,19 +118,40 @@ fn a_form_is_filled_in_by_keyboard_and_every_field_has_a_label() {
     assert_eq!(browser.eval(unlabelled), 0);
     // From the first field on, Tab goes through all of them to the buttons.
     browser.fill("q0/name", "A");
-    let mut visited = Vec::new();
-    for _ in 0..9 {
-        let here = browser.eval("document.activeElement.name || document.activeElement.tagName");
-        visited.push(here.as_str().unwrap().to_owned());
+    let here = "((it) => it.name + (it.matches('button, [type=checkbox]') ? '=' + it.value : ''))(document.activeElement)";
+    let mut visited: Vec<String> = Vec::new();
+    while visited.last().is_none_or(|last| last != "q0?action=cancel") {
+        let at = browser.eval(here).as_str().unwrap().to_owned();
+        // A date has several parts.
+        if visited.last() != Some(&at) {
+            assert!(visited.len() < 16, "{visited:?}");
+            visited.push(at);
+        }
         browser.press("Tab");
     }
     assert_eq!(
         visited.join(" "),
-        "q0/name q0/age q0/size q0/newsletter q0/extras q0/extras q0?action q0?action q0?action"
+        "q0/name q0/age q0/size q0/newsletter q0/extras=small q0/extras=large q0/height q0/mail \
+         q0/born q0/page q0/colour q0?action=accept q0?action=decline q0?action=cancel"
     );
-    // A short name is corrected: the field says why, and keeps what was typed.
-    browser.fill("q0/age", "36");
-    browser.eval("document.querySelector('[name=\"q0/size\"]').value = 'small'");
+    // A short name and then an address without its host are corrected: the field says why, and
+    // all keep what was typed.
+    for (name, text) in [("age", "36"), ("height", "1.7"), ("mail", "ada")] {
+        browser.fill(&format!("q0/{name}"), text);
+    }
+    browser.fill("q0/page", "https://ada.example/");
+    for (name, value) in [
+        ("size", "small"),
+        ("newsletter", "true"),
+        ("born", "1815-12-10"),
+        ("colour", "red"),
+    ] {
+        browser.eval(&format!(
+            "document.querySelector('[name=\"q0/{name}\"]').value = '{value}'"
+        ));
+    }
+    browser.click("[name=\"q0/extras\"][value=large]");
+    browser.sees("As the bill of a tern");
     browser.click("button[value=accept]");
     browser.sees("must have at least 2 characters");
     browser.picture("form");
@@ -131,7 +161,14 @@ fn a_form_is_filled_in_by_keyboard_and_every_field_has_a_label() {
     );
     browser.fill("q0/name", "Ada");
     browser.click("button[value=accept]");
-    browser.sees("\"name\":\"Ada\"");
+    browser.sees("must be of the format email");
+    browser.fill("q0/mail", "ada@example.org");
+    browser.click("button[value=accept]");
+    browser.sees(
+        "{\"name\":\"Ada\",\"age\":36,\"size\":\"small\",\"newsletter\":true,\"extras\":[\"large\"],\
+         \"height\":1.7,\"mail\":\"ada@example.org\",\"born\":\"1815-12-10\",\
+         \"page\":\"https://ada.example/\",\"colour\":\"red\"}",
+    );
     browser.open(&format!("http://{address}/calls/1?round=0"));
     browser.click("button[value=decline]");
     browser.sees("was declined");
@@ -297,10 +334,23 @@ fn stores_findings_recordings_and_kept_calls_are_shown_at_every_width() {
 }
 
 #[test]
-fn a_template_is_completed_while_it_is_typed() {
-    let visitor = Visitor::new(&inspected::start(), None);
-    visitor
-        .get("/request?kind=resource&name=note%3A%2F%2F%7Bid%7D")
-        .has("data-complete=\"id\"")
-        .lacks("for=\"name\"");
+fn an_argument_is_completed_while_it_is_typed() {
+    let Some(mut browser) = Chromium::start() else {
+        return;
+    };
+    let (address, ticket) = inspector(&inspected::start(), None);
+    browser.open(&format!("http://{address}/?ticket={ticket}"));
+    browser.until("location.pathname === '/' && !location.search");
+    browser.open(&format!("http://{address}/request?kind=prompt&name=brief"));
+    let suggested = "[...document.querySelector('[name=\"arg/topic\"]').list.options].map(one => one.value).join(' ')";
+    for (typed, expected) in [("t", "terns terraces tides"), ("ter", "terns terraces")] {
+        browser.fill("arg/topic", typed);
+        browser.until(&format!("{suggested} === '{expected}'"));
+    }
+    browser.press("Enter");
+    browser.sees("For whom?");
+    assert_eq!(
+        browser.complaints(&address.to_string()),
+        Vec::<String>::new()
+    );
 }

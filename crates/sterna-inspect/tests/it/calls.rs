@@ -12,7 +12,8 @@ fn the_first_page_lists_what_the_server_offers() {
         .has("2026-07-28")
         .has("/request?kind=tool&amp;name=deploy")
         .has("Writes a brief")
-        .has("note://{id}");
+        .has("note://{id}")
+        .has("<span class=\"count\">11</span> <span class=\"dim\">caching 60000 ms, private");
     visitor
         .get("/?find=BRIEF")
         .has("brief")
@@ -30,6 +31,15 @@ fn a_schema_is_a_table_and_a_form() {
         .has("name=\"arg/extras\"")
         .has("Who ordered");
     visitor.get("/request?kind=tool&name=add").has("0 to 99");
+}
+
+#[test]
+fn a_template_has_a_field_for_each_variable() {
+    let visitor = Visitor::new(&inspected::start(), None);
+    visitor
+        .get("/request?kind=resource&name=note%3A%2F%2F%7Bid%7D")
+        .has("data-complete=\"id\"")
+        .lacks("for=\"name\"");
 }
 
 #[test]

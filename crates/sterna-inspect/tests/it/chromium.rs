@@ -251,7 +251,10 @@ impl Chromium {
                 }
                 "Network.requestWillBeSent" => {
                     let url = params["request"]["url"].as_str()?;
-                    let is_ours = url.starts_with(&own) || url == "about:blank";
+                    // The icon of a date is the browser's own; data of a page would break its policy.
+                    let is_ours = url.starts_with(&own)
+                        || url == "about:blank"
+                        || url.starts_with("data:image/svg+xml;base64,");
                     (!is_ours).then(|| format!("request to {url}"))
                 }
                 _ => None,

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use sterna_protocol::sampling::SamplingMessageContentBlock;
 use sterna_seal::{Key, Keyring, SecretKey};
 use sterna_server::{
-    AskError, Cx, Level, Progress, SamplingRequest, Server, ServerConfig, TaskMode, Tool, ToolError,
+    AskError, CompletionRequest, Cx, Level, Progress, Prompt, SamplingRequest, Server,
+    ServerConfig, TaskMode, Tool, ToolError,
 };
 use sterna_store::MemoryStore;
 
@@ -67,7 +68,7 @@ pub(crate) fn desk() -> Server {
         .tool("render", "Tells of its progress and never ends", render)
         .tool("brood", "Asks, and then never ends", brood)
         .tool("fail", "Returns an error", fail)
-        .prompt("brief", "Writes a brief", brief)
+        .offer(Prompt::new("brief", "Writes a brief", brief).completing("topic", topics))
         .resource_template("note://{id}", "note", note)
 }
 
@@ -146,6 +147,28 @@ struct Survey {
     #[serde(default)]
     newsletter: bool,
     extras: Vec<Size>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    height: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(email)]
+    mail: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "date"))]
+    born: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(url)]
+    page: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    colour: Option<Colour>,
+}
+
+#[derive(Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Colour {
+    /// As the sea
+    Blue,
+    /// As the bill of a tern
+    Red,
 }
 
 async fn survey(cx: Cx<'_>, (): ()) -> Result<String, AskError> {
@@ -214,6 +237,13 @@ struct Brief {
 async fn brief(cx: Cx<'_>, args: Brief) -> Result<String, sterna_server::RequestError> {
     let audience: String = cx.ask("audience", "For whom?").await?;
     Ok(format!("Brief about {} for {audience}", args.topic))
+}
+
+/// Topics that begin with what was typed.
+async fn topics(typed: CompletionRequest) -> Vec<String> {
+    let topics = ["terns", "terraces", "tides"].into_iter();
+    let begun = topics.filter(|topic| topic.starts_with(&typed.value));
+    begun.map(str::to_owned).collect()
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -13,6 +13,7 @@ mod eras;
 mod exports;
 mod forks;
 mod hostile;
+mod keyboard;
 mod records;
 mod stdio_records;
 mod stores;
