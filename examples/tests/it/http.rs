@@ -100,6 +100,47 @@ fn every_command_of_the_guide_does_what_it_says() {
 }
 
 #[test]
+fn two_equal_first_requests_on_two_instances_send_one_code_and_charge_once() {
+    let (_folder, path) = folder_with_keys();
+    let script = r#"
+checkout --listen 127.0.0.1:8090 --key-file keys.toml --store shop.db > /dev/null &
+checkout --listen 127.0.0.1:8091 --key-file keys.toml --store shop.db > /dev/null &
+curl -s http://127.0.0.1:8090/report http://127.0.0.1:8091/report > /dev/null
+# While the first of two equal requests is served, the other may be told to come again.
+post() {
+    local status=409
+    while [ $status = 409 ]; do
+        status=$(curl -s -o "$3" -w '%{http_code}' -H 'Authorization: Bearer ada' -H 'Content-Type: application/json' -H 'Idempotency-Key: "one"' -d "$2" "http://127.0.0.1:$1/checkout")
+    done
+    echo $status >> "$3.status"
+}
+both() {
+    post 8090 "$1" "$2.first" & first=$!
+    post 8091 "$1" "$2.second" & second=$!
+    wait $first $second
+    cmp "$2.first" "$2.second"
+    cat "$2.first.status" "$2.second.status"
+}
+both '{"order": "big"}' paused
+token=$(sed -n 's/.*"resume":"\([^"]*\)".*/\1/p' paused.first)
+both '{"order": "big", "resume": {"token": "'$token'", "answers": {"otp": {"code": "246810"}}}}' paid
+cat paid.first
+echo
+curl -s http://127.0.0.1:8091/report
+"#;
+    let printed = bash(&path, &with_free_ports(script));
+    let (before, report) = printed.rsplit_once('\n').unwrap();
+    assert_eq!(
+        before,
+        "428\n428\n200\n200\n{\"order\":\"big\",\"paid\":900,\"by\":\"ada\"}"
+    );
+    let report: serde_json::Value = serde_json::from_str(report).unwrap();
+    assert_eq!(report["big"]["codes_sent"], 1);
+    assert_eq!(report["big"]["codes_checked"], 1);
+    assert_eq!(report["big"]["charges"], 1);
+}
+
+#[test]
 fn of_fifty_guesses_on_two_instances_at_most_five_are_looked_at() {
     let (_folder, path) = folder_with_keys();
     let script = r#"
