@@ -32,13 +32,11 @@ impl Chromium {
         self.call("Input.insertText", serde_json::json!({ "text": text }));
     }
 
-    /// Returns the sum of all layout shifts of the page.
-    fn shifts(&mut self) -> f64 {
-        let shifts = "(() => {{ const seen = new PerformanceObserver(() => {{}}); \
-                       seen.observe({{ type: 'layout-shift', buffered: true }}); \
-                       return seen.takeRecords().reduce((sum, one) => sum + one.value, 0); }})()";
-        let shifts = shifts.replace("{{", "{").replace("}}", "}");
-        self.eval(&shifts).as_f64().unwrap()
+    /// Checks that nothing on the page has jumped.
+    #[track_caller]
+    fn is_steady(&mut self, page: &str) {
+        let shifts = self.eval(SHIFTS).as_f64().unwrap();
+        assert!(shifts < MOST_SHIFTS, "{page}: {shifts}");
     }
 }
 
@@ -107,8 +105,7 @@ fn every_page_has_names_for_its_controls_and_nothing_jumps() {
     browser.click("main form button");
     browser.sees("drawing the sky");
     browser.until("document.querySelector('[data-since-ms]').textContent === '2 s'");
-    let shifts = browser.shifts();
-    assert!(shifts < MOST_SHIFTS, "{shifts}");
+    browser.is_steady("a call that runs");
     for width in [1280, 400] {
         browser.look(width, 860, "light");
         for path in [
@@ -132,15 +129,24 @@ fn every_page_has_names_for_its_controls_and_nothing_jumps() {
             assert_eq!(nameless, serde_json::json!([]), "{path}");
             let headings = browser.eval("document.querySelectorAll('h1').length");
             assert_eq!(headings, 1, "{path}");
-            let shifts = browser.shifts();
-            assert!(shifts < MOST_SHIFTS, "{path} at {width}: {shifts}");
+            browser.is_steady(path);
         }
     }
+    // A jump would have been seen.
+    browser.eval(
+        "const it = document.createElement('div'); it.style.height = '400px'; \
+         document.querySelector('main').prepend(it)",
+    );
+    browser.until(&format!("{SHIFTS} > {MOST_SHIFTS}"));
 }
 
 /// Name of a control, as a screen reader says it.
 const NAME: &str = "it => (it.labels?.length ? [...it.labels].map(one => one.textContent).join(' ') \
                     : it.getAttribute('aria-label') || it.textContent || '').trim()";
+/// Sum of all layout shifts of the page.
+const SHIFTS: &str = "(() => { const seen = new PerformanceObserver(() => {}); \
+                      seen.observe({ type: 'layout-shift', buffered: true }); \
+                      return seen.takeRecords().reduce((sum, one) => sum + one.value, 0); })()";
 const MOST_TABS: usize = 60;
 /// Sum of shifts from which on a page is said to jump.
 const MOST_SHIFTS: f64 = 0.1;
