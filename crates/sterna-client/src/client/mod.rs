@@ -67,6 +67,14 @@ impl Client {
         }
     }
 
+    /// Returns true if a server of an earlier revision has shown, in a response so
+    /// far, that its streams can be resumed: a [call](crate::Call::start) that
+    /// pauses there is plain data, unless the server asks outside of the call's
+    /// stream.
+    pub fn has_resumable_streams(&self) -> bool {
+        self.core.wire.has_resumable_streams()
+    }
+
     /// Endpoint of the server, as questions and paused calls name it.
     pub fn endpoint(&self) -> &str {
         self.core.endpoint()

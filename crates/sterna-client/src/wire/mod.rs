@@ -3,7 +3,7 @@
 mod timer;
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -25,6 +25,8 @@ use crate::transport::{Exchange, Outgoing, Transport};
 pub(crate) struct Wire {
     pub(crate) transport: Box<dyn Transport>,
     next_id: AtomicI64,
+    /// A response came on a stream that could have been resumed before it.
+    has_resumable_streams: AtomicBool,
 }
 
 impl Wire {
@@ -32,7 +34,13 @@ impl Wire {
         Self {
             transport,
             next_id: AtomicI64::new(1),
+            has_resumable_streams: AtomicBool::new(false),
         }
+    }
+
+    /// Returns true if the server has shown that its streams can be resumed.
+    pub(crate) fn has_resumable_streams(&self) -> bool {
+        self.has_resumable_streams.load(Ordering::Relaxed)
     }
 
     /// An id that no other request has (BASE-C1, MRTR-C3).
@@ -166,7 +174,12 @@ impl Wire {
             }
             let message = Message::<Option<&RawValue>, Option<&RawValue>, A>::decode(&bytes);
             match message.map_err(|error| Fault::Decode(error.into()))? {
-                Message::Result(response) if response.id == *id => return Ok(response.result),
+                Message::Result(response) if response.id == *id => {
+                    if exchange.resume_point().is_some() {
+                        self.has_resumable_streams.store(true, Ordering::Relaxed);
+                    }
+                    return Ok(response.result);
+                }
                 Message::Error(response) if is_refusal_of(id, &response, exchange) => {
                     return Err(refusal(response, exchange));
                 }

@@ -1,16 +1,13 @@
 //! Calls of servers of 2026-07-28, which keep nothing between two rounds: what
 //! they ask goes to the client, with their state inside of ours.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use sterna_client::Step;
 use sterna_protocol::input::{InputRequired, InputResponses, RequestState};
 use sterna_protocol::result::Outcome;
-use sterna_protocol::version::ProtocolVersion;
 use sterna_server::RequestError;
 
-use super::listener::Listener;
 use super::state::{Position, RouteState};
 use super::{RoutedCall, UpstreamCall};
 use crate::failure::{Reason, of_call};
@@ -23,12 +20,11 @@ pub(super) async fn forward<T: UpstreamCall>(
     state: Option<Option<String>>,
 ) -> Result<Outcome<T>, RequestError> {
     let (upstream, call) = (&routed.upstream, &routed.call);
-    let listener = Arc::new(Listener::new(call));
     let mut answers = InputResponses::from(call.answers().clone());
     let mut retry = state.map(|state| state.map(RequestState::new));
     for turn in 0..MOST_TURNS {
         let mut built = T::build(&session.client, &routed.name, call)?;
-        built = built.options(listener.options(call));
+        built = built.options(routed.options());
         if let Some(state) = retry.take() {
             let rounds = call.round().max(1);
             built = built.as_retry(rounds, std::mem::take(&mut answers), state);
@@ -45,7 +41,7 @@ pub(super) async fn forward<T: UpstreamCall>(
         };
         let (questions, state) = paused.into_parts();
         // A client of before 2026-07-28 cannot be sent back to call again: it waits here.
-        if questions.is_empty() && *call.protocol_version() != ProtocolVersion::V2026_07_28 {
+        if questions.is_empty() && routed.has_waiting_client() {
             tokio::time::sleep(pause(turn)).await;
             retry = Some(state);
             continue;

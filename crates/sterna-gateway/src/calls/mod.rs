@@ -2,7 +2,8 @@
 
 mod forward;
 mod held;
-mod listener;
+mod older;
+mod options;
 mod state;
 mod target;
 
@@ -13,7 +14,6 @@ use sterna_protocol::result::Outcome;
 use sterna_server::{BackendCall, RequestError};
 
 pub(crate) use held::HeldCalls;
-use listener::Listener;
 use state::{Position, RouteState};
 pub(crate) use target::UpstreamCall;
 
@@ -48,6 +48,8 @@ impl RoutedCall {
             return self.begin(held, None).await;
         };
         match RouteState::read(text, self.upstream.name()) {
+            Some(Position::Begin) => self.begin(held, None).await,
+            Some(Position::Carried(call)) => older::go_on_carried(self, held, &call).await,
             Some(Position::Held(id)) => held.go_on(self, &id).await,
             Some(Position::Upstream(state)) => self.begin(held, Some(state)).await,
             // The name belongs to another server since the configuration was changed.
@@ -69,9 +71,8 @@ impl RoutedCall {
             return forward::forward(self, &session, state).await;
         }
         if may_share && !may_be_asked(self.capabilities()) {
-            let listener = Arc::new(Listener::new(&self.call));
             let call = T::build(&session.client, &self.name, &self.call)?;
-            let result = call.options(listener.options(&self.call)).await;
+            let result = call.options(self.options()).await;
             return result.map(Outcome::Complete).map_err(|error| {
                 self.upstream.note_failure(&session, &error);
                 of_call(self.upstream.name(), &error)
@@ -81,7 +82,7 @@ impl RoutedCall {
         let leasing = self.upstream.lease(&self.key, self.capabilities());
         let lease = leasing.await.map_err(|reason| self.failed(reason))?;
         if lease.session.is_legacy() {
-            return held.begin(self, lease).await;
+            return older::begin(self, held, lease).await;
         }
         // It is this call's alone, and ends with it.
         lease.session.retire();

@@ -1,10 +1,13 @@
 //! State of a call between two rounds. The server seals it, binds it to the
 //! caller and to the request, and the client carries it.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
+use sterna_protocol::json::RawJson;
 
 /// State as it is written, version 1.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct RouteState {
     #[serde(rename = "v")]
     version: u32,
@@ -16,8 +19,15 @@ pub(super) struct RouteState {
 }
 
 /// Place where a call goes on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub(super) enum Position {
+    /// Before its beginning: the server had the client asked first.
+    #[serde(rename = "b")]
+    Begin,
+    /// At the server, paused in a session: a paused call as the client library
+    /// writes it, without its arguments.
+    #[serde(rename = "c")]
+    Carried(RawJson),
     /// In this process, where the call is held under an id.
     #[serde(rename = "h")]
     Held(String),
@@ -43,6 +53,18 @@ impl RouteState {
     }
 }
 
+impl fmt::Debug for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The id of a session is a secret between the gateway and the server.
+        f.write_str(match self {
+            Self::Begin => "Begin",
+            Self::Carried(_) => "Carried",
+            Self::Held(_) => "Held",
+            Self::Upstream(_) => "Upstream",
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,7 +72,10 @@ mod tests {
     #[test]
     fn a_state_comes_back_as_it_was_for_its_own_server_only() {
         let odd = "\u{0}\"\\ä\u{1f600}".to_owned();
+        let carried = RawJson::parse(r#"{"event":"e1"}"#).unwrap();
         for position in [
+            Position::Begin,
+            Position::Carried(carried),
             Position::Held("0.1".to_owned()),
             Position::Upstream(None),
             Position::Upstream(Some(odd)),

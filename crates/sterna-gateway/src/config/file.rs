@@ -66,6 +66,7 @@ struct ServerTable {
     prefix: Option<String>,
     #[serde(default)]
     session: SessionScope,
+    resume: Option<bool>,
     #[serde(default)]
     tools: NameFilter,
     #[serde(default)]
@@ -124,6 +125,7 @@ impl GatewayFile {
             server.prefix = table.prefix.clone().unwrap_or_else(|| prefix_of(name));
             server.era = table.era.into();
             server.session = table.session;
+            server.resume = table.resume.unwrap_or(true);
             server.tools = table.tools.clone();
             server.prompts = table.prompts.clone();
             server.resources = table.resources.clone();

@@ -23,7 +23,7 @@ pub struct GatewayConfig {
     /// Servers, in the order in which their tools are listed.
     pub servers: Vec<UpstreamConfig>,
     /// Calls of one caller that may be held: kept open at a server of before
-    /// 2026-07-28 while the user of a later client answers. Eight dialogues are
+    /// 2026-07-28 while the user answers. Eight dialogues are
     /// more than a person has at once.
     pub held_per_caller: usize,
     /// Calls that may be held in all. Each keeps a connection or a process.
@@ -66,6 +66,10 @@ pub struct UpstreamConfig {
     pub prefix: String,
     /// Requests that share a session with it.
     pub session: SessionScope,
+    /// A call that asks is left to the client, where the server can resume its
+    /// stream. `false` holds it: for servers of before 2026-07-28 that take a
+    /// closed connection for a cancellation.
+    pub resume: bool,
     /// Tools that are offered, by the names that the server gives them.
     pub tools: NameFilter,
     /// Prompts that are offered.
@@ -84,6 +88,7 @@ impl UpstreamConfig {
             era: Era::Any,
             prefix: String::new(),
             session: SessionScope::default(),
+            resume: true,
             tools: NameFilter::default(),
             prompts: NameFilter::default(),
             resources: NameFilter::default(),

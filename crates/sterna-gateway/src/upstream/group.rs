@@ -1,5 +1,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use sterna_client::{Client, Error, PausedCall, Reply};
 use sterna_protocol::capabilities::ClientCapabilities;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -20,6 +21,8 @@ pub(super) struct SessionGroup {
     places: Arc<Semaphore>,
     /// Held while a session is opened, so that requests that come together open one.
     opening: tokio::sync::Mutex<()>,
+    /// Client for carried calls while there is no session, and its last use.
+    carrier: Mutex<Option<(Client, Instant)>>,
     fetched: Mutex<Option<Fetched>>,
     /// Held while lists are fetched.
     fetching: tokio::sync::Mutex<()>,
@@ -33,6 +36,7 @@ impl SessionGroup {
             places: Arc::new(Semaphore::new(held + RUNNING)),
             sessions: Mutex::default(),
             opening: tokio::sync::Mutex::default(),
+            carrier: Mutex::default(),
             fetched: Mutex::default(),
             fetching: tokio::sync::Mutex::default(),
         }
@@ -66,6 +70,27 @@ impl SessionGroup {
         let session = self.open(upstream).await?;
         let turn = Arc::clone(&session.turn).lock_owned().await;
         Ok(SessionLease::new(session, turn, place))
+    }
+
+    /// A client that goes on with `call`: that of a session, or one that opens
+    /// none. A carried call has its own session, so that any client will do.
+    pub(super) async fn carrier<T: Reply>(
+        &self,
+        upstream: &Upstream,
+        call: &PausedCall<T>,
+    ) -> Result<Client, Error> {
+        let usable = self.usable();
+        if let Some(session) = usable.iter().find(|session| session.is_legacy()) {
+            session.touch();
+            return Ok(session.client.clone());
+        }
+        if let Some((client, used)) = &mut *self.lock_carrier() {
+            *used = Instant::now();
+            return Ok(client.clone());
+        }
+        let client = call.connect(upstream.builder()).await?;
+        *self.lock_carrier() = Some((client.clone(), Instant::now()));
+        Ok(client)
     }
 
     async fn open(&self, upstream: &Upstream) -> Result<Arc<UpstreamSession>, Reason> {
@@ -144,7 +169,18 @@ impl SessionGroup {
             session.client.clone().close().await;
         });
         futures::future::join_all(closing).await;
-        !self.lock().is_empty()
+        let has_carrier = {
+            let mut carrier = self.lock_carrier();
+            let is_old = |used: &Instant| before.is_none_or(|before| *used < before);
+            // Dropping it ends nothing at the server.
+            carrier.take_if(|(_, used)| is_old(used));
+            carrier.is_some()
+        };
+        has_carrier || !self.lock().is_empty()
+    }
+
+    fn lock_carrier(&self) -> MutexGuard<'_, Option<(Client, Instant)>> {
+        self.carrier.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<UpstreamSession>>> {

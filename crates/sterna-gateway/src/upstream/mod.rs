@@ -4,14 +4,14 @@ mod caller_cache;
 mod group;
 mod health;
 mod lists;
-mod questions;
+mod outside;
 mod session;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use sterna_client::{Builder, Client, Command, Config, Error, ErrorKind};
+use sterna_client::{Builder, Client, Command, Config, Error, ErrorKind, PausedCall, Reply};
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::tasks::EXTENSION as TASKS;
@@ -22,7 +22,7 @@ pub(crate) use caller_cache::CallerCache;
 use group::SessionGroup;
 use health::ConnectionHealth;
 pub(crate) use lists::ServerLists;
-pub(crate) use questions::{OpenQuestion, QuestionQueue};
+use outside::OutsideQuestions;
 pub(crate) use session::{SessionKey, SessionLease, UpstreamSession};
 
 use crate::config::{ConfigError, Connection, GatewayConfig, SessionScope, UpstreamConfig};
@@ -135,6 +135,17 @@ impl Upstream {
         self.group(key, capabilities).lease(self).await
     }
 
+    /// A client for a carried call of this caller, which may have paused at
+    /// another gateway.
+    pub(crate) async fn carrier<T: Reply>(
+        &self,
+        key: &SessionKey,
+        capabilities: &ClientCapabilities,
+        call: &PausedCall<T>,
+    ) -> Result<Client, Error> {
+        self.group(key, capabilities).carrier(self, call).await
+    }
+
     fn group(&self, key: &SessionKey, capabilities: &ClientCapabilities) -> Arc<SessionGroup> {
         let (mut groups, now) = (self.lock(), Instant::now());
         if let Some(group) = groups.get(key, now) {
@@ -151,8 +162,8 @@ impl Upstream {
         if let Some(reason) = self.health.refusal(Instant::now()) {
             return Err(reason);
         }
-        let questions = QuestionQueue::new(self.name());
-        let mut builder = questions.attach(self.builder(), capabilities);
+        let outside = OutsideQuestions::new(self.name());
+        let mut builder = outside.attach(self.builder(), capabilities);
         for id in capabilities.extensions.iter().flat_map(|all| all.keys()) {
             if let Ok(id) = id.parse() {
                 builder = builder.extension(&id);
@@ -162,7 +173,7 @@ impl Upstream {
             Ok(client) => {
                 self.health.succeeded();
                 let is_pipe = matches!(self.config.connection, Connection::Command { .. });
-                Ok(UpstreamSession::new(client, questions, is_pipe))
+                Ok(UpstreamSession::new(client, outside, is_pipe))
             }
             Err(error) => {
                 let server = self.name();
@@ -223,6 +234,14 @@ impl Upstream {
     pub(crate) fn note_failure(&self, session: &UpstreamSession, error: &Error) {
         if error.kind() == ErrorKind::Unavailable {
             session.retire();
+            self.health.failed(Reason::Unreachable, Instant::now());
+        }
+    }
+
+    /// Notes that a carried call has failed, which needs no session of this
+    /// gateway.
+    pub(crate) fn note_failure_of_carried(&self, error: &Error) {
+        if error.kind() == ErrorKind::Unavailable {
             self.health.failed(Reason::Unreachable, Instant::now());
         }
     }

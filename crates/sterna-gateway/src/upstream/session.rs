@@ -7,7 +7,7 @@ use sterna_server::auth::Principal;
 use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit};
 use tokio::time::Instant;
 
-use super::questions::QuestionQueue;
+use super::outside::OutsideQuestions;
 
 /// Requests that may share a session with a server: those of one principal whose
 /// client declares the same.
@@ -33,7 +33,7 @@ impl SessionKey {
 #[derive(Debug)]
 pub(crate) struct UpstreamSession {
     pub(crate) client: Client,
-    pub(crate) questions: Arc<QuestionQueue>,
+    pub(crate) outside: Arc<OutsideQuestions>,
     /// `true` if a question does not tell by itself which call it belongs to.
     is_pipe: bool,
     /// `true` if no further call may use it.
@@ -44,10 +44,10 @@ pub(crate) struct UpstreamSession {
 }
 
 impl UpstreamSession {
-    pub(super) fn new(client: Client, questions: Arc<QuestionQueue>, is_pipe: bool) -> Self {
+    pub(super) fn new(client: Client, outside: Arc<OutsideQuestions>, is_pipe: bool) -> Self {
         Self {
             client,
-            questions,
+            outside,
             is_pipe,
             retired: AtomicBool::new(false),
             used: Mutex::new(Instant::now()),
@@ -78,8 +78,8 @@ impl UpstreamSession {
     }
 }
 
-/// The right of one call to a session, alone: all that the session asks belongs
-/// to this call.
+/// The right of one call to a session, alone: a question that does not say which
+/// call it belongs to belongs to this one.
 #[derive(Debug)]
 pub(crate) struct SessionLease {
     pub(crate) session: Arc<UpstreamSession>,
@@ -94,7 +94,6 @@ impl SessionLease {
         turn: OwnedMutexGuard<()>,
         place: OwnedSemaphorePermit,
     ) -> Self {
-        session.questions.set_leased(true);
         session.touch();
         Self {
             session,
@@ -112,7 +111,6 @@ impl SessionLease {
 
 impl Drop for SessionLease {
     fn drop(&mut self) {
-        self.session.questions.set_leased(false);
         self.session.touch();
         // On a pipe a late question of a call that was dropped would be taken for one of the next.
         if !self.is_settled && self.session.is_pipe {

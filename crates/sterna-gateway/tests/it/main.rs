@@ -2,9 +2,11 @@
 #![cfg(test)]
 
 mod asking;
+mod carried;
 mod children;
 mod failing;
 mod listing;
+mod resumable;
 mod sessions;
 mod upstream;
 
