@@ -16,10 +16,14 @@ pub(crate) enum Reason {
     CarriedCallLost,
     /// A held call is not here: this gateway was restarted, or its time is over.
     HeldCallGone,
+    /// The gateway that held a call is gone, and no gateway can answer it any more.
+    HeldCallUnanswered,
     /// A carried call goes on at the server, but its result did not come.
     Interrupted,
     /// The server's answer never came.
     Lost,
+    /// The store, through which answers reach another gateway, did not take them.
+    StoreUnavailable,
     /// More calls are held than may be.
     TooManyHeld,
     /// The server wants to know who is calling, and the gateway may not say.
@@ -34,9 +38,10 @@ impl Reason {
     fn code(self) -> &'static str {
         match self {
             Self::CarriedCallGone | Self::CarriedCallLost => "MR0910",
-            Self::HeldCallGone => "MR0902",
+            Self::HeldCallGone | Self::HeldCallUnanswered => "MR0902",
             Self::Interrupted => "MR0911",
             Self::Lost => "MR0901",
+            Self::StoreUnavailable => "MR0912",
             Self::TooManyHeld => "MR0903",
             Self::Unauthorized => "MR0905",
             Self::Unreachable => "MR0900",
@@ -47,9 +52,10 @@ impl Reason {
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::CarriedCallGone | Self::CarriedCallLost => "carried_call_gone",
-            Self::HeldCallGone => "held_call_gone",
+            Self::HeldCallGone | Self::HeldCallUnanswered => "held_call_gone",
             Self::Interrupted => "carried_call_interrupted",
             Self::Lost => "upstream_lost",
+            Self::StoreUnavailable => "store_unavailable",
             Self::TooManyHeld => "too_many_held_calls",
             Self::Unauthorized => "upstream_unauthorized",
             Self::Unreachable => "upstream_unreachable",
@@ -61,11 +67,15 @@ impl Reason {
     /// may have.
     fn outcome(self) -> &'static str {
         match self {
-            Self::CarriedCallGone | Self::Unauthorized | Self::Unreachable => "none",
+            Self::CarriedCallGone
+            | Self::HeldCallUnanswered
+            | Self::Unauthorized
+            | Self::Unreachable => "none",
             Self::CarriedCallLost
             | Self::HeldCallGone
             | Self::Interrupted
             | Self::Lost
+            | Self::StoreUnavailable
             | Self::TooManyHeld
             | Self::Unsupported => "unknown",
         }
@@ -84,10 +94,17 @@ impl Reason {
             Self::HeldCallGone => {
                 "the call that waited for these answers is not here any more; call again"
             }
+            Self::HeldCallUnanswered => {
+                "the gateway that held the call is gone, and the server got none of the answers; call \
+                 again"
+            }
             Self::Interrupted => {
                 "the call goes on there, but its result has not come; send the same retry again"
             }
             Self::Lost => "the connection was lost before the answer came",
+            Self::StoreUnavailable => {
+                "the answers cannot reach the gateway that holds the call; send the same retry again"
+            }
             Self::TooManyHeld => {
                 "too many calls wait for answers; answer some of them first, then call again"
             }

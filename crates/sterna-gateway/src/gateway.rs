@@ -13,12 +13,14 @@ use sterna_protocol::result::Outcome;
 use sterna_protocol::tool::CallToolResult;
 use sterna_server::auth::Principal;
 use sterna_server::http::{Check, Checking, Health, Probes};
-use sterna_server::{Backend, BackendCall, BackendFuture, RequestError, Server, View, ViewRequest};
+use sterna_server::{
+    Backend, BackendCall, BackendFuture, RequestError, Server, Store, View, ViewRequest,
+};
 use thiserror::Error;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::calls::{HeldCalls, RoutedCall, UpstreamCall};
+use crate::calls::{Fleet, HeldCalls, RoutedCall, UpstreamCall};
 use crate::config::{ConfigError, GatewayConfig};
 use crate::failure::{not_connected, of_call};
 use crate::upstream::{Freshness, Upstream};
@@ -66,6 +68,26 @@ impl Gateway {
     ///
     /// [`StartError`] says what to change.
     pub async fn start(config: GatewayConfig) -> Result<Self, StartError> {
+        Self::start_alone_or_with(config, None).await
+    }
+
+    /// Starts one of several gateways that share a store: answers to a held call may
+    /// reach any of them. The store is that of the [`server`](Self::server) too.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub async fn start_with_store(
+        config: GatewayConfig,
+        store: Arc<dyn Store>,
+    ) -> Result<Self, StartError> {
+        Self::start_alone_or_with(config, Some(store)).await
+    }
+
+    async fn start_alone_or_with(
+        config: GatewayConfig,
+        store: Option<Arc<dyn Store>>,
+    ) -> Result<Self, StartError> {
         if config.servers.is_empty() {
             return Err(StartError::NoServer);
         }
@@ -85,7 +107,8 @@ impl Gateway {
             let collisions = shown.join("; ");
             return Err(StartError::Collision { collisions });
         }
-        let held = Arc::new(HeldCalls::new(&config));
+        let fleet = store.and_then(|store| Fleet::new(store, config.held_for));
+        let held = HeldCalls::new(&config, fleet);
         let idle = config.idle;
         let inner = Arc::new_cyclic(|inner: &Weak<Inner>| {
             let mut cleaning = JoinSet::new();
@@ -105,9 +128,13 @@ impl Gateway {
     /// servers that cannot be reached.
     pub fn server(&self, name: impl Into<String>, version: impl Into<String>) -> Server {
         let reachable = Reachable(Arc::downgrade(&self.0));
-        Server::new(name, version)
+        let server = Server::new(name, version)
             .backend(self.clone())
-            .probes(Probes::new().checking(reachable))
+            .probes(Probes::new().checking(reachable));
+        match self.0.held.store() {
+            Some(store) => server.store(store),
+            None => server,
+        }
     }
 
     /// Cancels held calls and closes all sessions in good order: processes get the

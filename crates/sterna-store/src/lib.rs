@@ -71,6 +71,7 @@ mod intercept;
 mod lease;
 mod ledger;
 mod list;
+mod mailbox;
 mod memory;
 mod question;
 mod shards;
@@ -95,6 +96,7 @@ pub use lease::{
 };
 pub use ledger::{Effect, EffectClaim, Ledger, OnceClaim, Round, RoundClaim, RoundEntry};
 pub use list::{Cursor, Listing, Page};
+pub use mailbox::Mailbox;
 pub use memory::{MemoryLimits, MemoryStore};
 pub use question::{Answer, Answered, Asked, Phase, Question};
 pub use shards::{Rings, Shard, Shards, ShardsSurvey};

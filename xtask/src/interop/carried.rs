@@ -1,5 +1,5 @@
 //! Calls of servers of the earlier era through replicas of the gateway, each of which
-//! is killed after its round: the client carries the call.
+//! is killed after its round: the client carries the call, or a replica holds it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,10 +41,10 @@ pub(super) fn with_fastmcp() -> Result<()> {
         return Ok(());
     };
     carried(&fastmcp(&python, &["--events"])?)?;
-    let plain = fastmcp(&python, &[])?;
-    let survival = Fleet::of("fastmcp-plain", plain.url())?.survival()?;
-    ensure!(survival == "held", "{survival} without an event store");
-    println!("FastMCP behind the gateway: carried over the death of two replicas, one effect");
+    held(&fastmcp(&python, &[])?)?;
+    println!(
+        "FastMCP behind the gateway: carried over the death of two replicas, held at one of two"
+    );
     Ok(())
 }
 
@@ -83,9 +83,32 @@ fn carried(server: &Listening) -> Result<()> {
     Ok(())
 }
 
+/// Without an event store: the replicas share a store instead.
+fn held(server: &Listening) -> Result<()> {
+    let fleet = Fleet::of("fastmcp-plain", server.url())?.with_store();
+    let survival = fleet.survival()?;
+    ensure!(survival == "held", "{survival} without an event store");
+    let (one, two) = (fleet.replica()?, fleet.replica()?);
+    let call = fleet.save(&one, &["deploy", "service=web"])?;
+    for _ in 0..2 {
+        let ran = fleet.resume(&call, &two, &ANSWER)?;
+        let expected = "web deployed: tested\n";
+        ensure!(ran.code == 0 && ran.stdout == expected, "{ran:?}");
+    }
+    ensure!(effects(server)? == "1", "one effect, at whichever replica");
+    let call = fleet.save(&one, &["deploy", "service=web"])?;
+    one.kill()?;
+    let ran = fleet.resume(&call, &two, &ANSWER)?;
+    let is_told = ran.stderr.contains("got none of the answers");
+    ensure!(ran.code == 1 && is_told, "{ran:?}");
+    ensure!(effects(server)? == "1", "and nothing has happened");
+    Ok(())
+}
+
 /// Replicas of the gateway in front of one server, with one file of keys.
 struct Fleet {
     folder: PathBuf,
+    store: Option<PathBuf>,
 }
 
 /// One replica.
@@ -103,12 +126,21 @@ impl Fleet {
         fs::create_dir_all(&folder)?;
         let servers = json!({"mcpServers": {"only": {"url": url}}});
         fs::write(folder.join("mcp.json"), servers.to_string())?;
-        let fleet = Self { folder };
+        let fleet = Self {
+            folder,
+            store: None,
+        };
         let mut keys = sterna();
         keys.args(["keys", "new"]).arg(fleet.file("keys.toml"));
         let ran = ended(keys)?;
         ensure!(ran.code == 0, "{ran:?}");
         Ok(fleet)
+    }
+
+    /// The same with a store that the replicas share.
+    fn with_store(mut self) -> Self {
+        self.store = Some(self.file("store.db"));
+        self
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -121,6 +153,9 @@ impl Fleet {
         command.arg("gateway").arg(self.file("mcp.json"));
         command.args(["--listen", &format!("127.0.0.1:{port}")]);
         command.arg("--key-file").arg(self.file("keys.toml"));
+        if let Some(store) = &self.store {
+            command.arg("--store").arg(store);
+        }
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let process = Running(command.spawn()?);
         wait_for_port("a gateway listens", port)?;

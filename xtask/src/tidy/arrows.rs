@@ -54,7 +54,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sterna-client", &["sterna-protocol", "sterna-oauth"]),
     (
         "sterna-gateway",
-        &["sterna-protocol", "sterna-server", "sterna-client"],
+        &[
+            "sterna-protocol",
+            "sterna-runner",
+            "sterna-server",
+            "sterna-store",
+            "sterna-client",
+        ],
     ),
     (
         "sterna-testkit",

@@ -18,8 +18,8 @@ pub(crate) struct GatewayArgs {
     /// The keys that seal request state; needed off loopback, the same for every replica
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
-    /// A store that remembers rounds, so that a lost response is sent again: a SQLite file or a
-    /// postgres:// URL
+    /// A store for all replicas, so that a lost response is sent again and answers reach the replica
+    /// that holds a call: a SQLite file or a postgres:// URL
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
     /// Serve one client on standard input and output

@@ -26,7 +26,11 @@ pub(crate) async fn run(args: GatewayArgs, screen: Screen) -> Result<Exit, Failu
     let file = args.file.as_deref();
     let file = file.ok_or_else(|| Failure::usage("no file with servers is named"))?;
     let settings = GatewaySettings::read(file)?;
-    let gateway = Gateway::start(GatewayConfig::new(settings.servers.clone())).await;
+    let config = GatewayConfig::new(settings.servers.clone());
+    let gateway = match &args.store {
+        Some(store) => Gateway::start_with_store(config, open_store(store).await?).await,
+        None => Gateway::start(config).await,
+    };
     let gateway = gateway.map_err(|error| match error {
         StartError::Config(_) | StartError::NoServer => {
             Failure::usage(format!("{}: {error}", file.display()))
@@ -60,9 +64,6 @@ async fn serve(
     }
     if let Some(tokens) = settings.tokens {
         server = server.gate(Gate::guarded(read_tokens(tokens)?));
-    }
-    if let Some(store) = &args.store {
-        server = server.store(open_store(store).await?);
     }
     if args.stdio {
         server.stdio().await?;

@@ -1,5 +1,7 @@
 //! Calls on their way to a server and back.
 
+mod fence;
+mod fleet;
 mod forward;
 mod held;
 mod older;
@@ -13,6 +15,7 @@ use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::result::Outcome;
 use sterna_server::{BackendCall, RequestError};
 
+pub(crate) use fleet::Fleet;
 pub(crate) use held::HeldCalls;
 use state::{Position, RouteState};
 pub(crate) use target::UpstreamCall;
@@ -22,6 +25,7 @@ use crate::failure::{Reason, of_call};
 use crate::upstream::{SessionKey, Upstream};
 
 /// A call, and the server that it goes to.
+#[derive(Clone)]
 pub(crate) struct RoutedCall {
     pub(crate) upstream: Arc<Upstream>,
     pub(crate) key: SessionKey,

@@ -79,7 +79,8 @@ pub(super) async fn go_on_carried<T: UpstreamCall>(
     // The server or its place in the configuration has changed.
     let lost = |_| routed.failed(Reason::CarriedCallGone);
     let mut paused: PausedCall<T> = carried.decode().map_err(lost)?;
-    if !answer(&mut paused, &routed) {
+    let answers = InputResponses::from(routed.call.answers().clone());
+    if !answer(&mut paused, &answers) {
         return carry(&routed, paused);
     }
     let (key, capabilities) = (&routed.key, routed.capabilities());
@@ -170,11 +171,13 @@ pub(super) fn open_questions<T: UpstreamCall>(paused: &PausedCall<T>) -> InputRe
 
 /// Gives a paused call the answers of the client. Returns `false` if questions
 /// without a fitting answer are left.
-pub(super) fn answer<T: UpstreamCall>(paused: &mut PausedCall<T>, routed: &RoutedCall) -> bool {
-    let answers = InputResponses::from(routed.call.answers().clone());
+pub(super) fn answer<T: UpstreamCall>(
+    paused: &mut PausedCall<T>,
+    answers: &InputResponses,
+) -> bool {
     let open = open_questions(paused);
     for (key, request) in open.iter() {
-        if let Ok(Some(response)) = request.response_in(&answers, key) {
+        if let Ok(Some(response)) = request.response_in(answers, key) {
             // An answer that does not fit leaves its question open.
             let _ = paused.answer(key, response);
         }

@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use sterna_client::{Call, Client, Reply};
 use sterna_protocol::json::RawObject;
 use sterna_protocol::prompt::GetPromptResult;
@@ -10,7 +12,7 @@ use sterna_server::{BackendCall, RequestError};
 use crate::upstream::forwarded;
 
 /// Result of a call that goes to a server.
-pub(crate) trait UpstreamCall: Reply + Sync {
+pub(crate) trait UpstreamCall: Reply + DeserializeOwned + Serialize + Sync {
     /// The call of `name` with the arguments, the capabilities and the metadata of
     /// the client's request.
     fn build(client: &Client, name: &str, call: &BackendCall) -> Result<Call<Self>, RequestError>;

@@ -37,7 +37,7 @@ impl Fleet {
     }
 }
 
-async fn asked(gateway: &Running) -> PausedCall<CallToolResult> {
+pub(crate) async fn asked(gateway: &Running) -> PausedCall<CallToolResult> {
     let client = gateway.plain(Era::Modern).await;
     match client.call("greet").start().await.unwrap() {
         Step::InputRequired(paused) => paused,
@@ -45,13 +45,13 @@ async fn asked(gateway: &Running) -> PausedCall<CallToolResult> {
     }
 }
 
-fn question(paused: &PausedCall<CallToolResult>) -> String {
+pub(crate) fn question(paused: &PausedCall<CallToolResult>) -> String {
     let (_, question) = paused.questions().iter().next().unwrap();
     serde_json::to_string(question).unwrap()
 }
 
 /// Answers the question, perhaps anew, and brings the call to a gateway.
-fn answered(
+pub(crate) fn answered(
     mut paused: PausedCall<CallToolResult>,
     name: &str,
     gateway: &Running,
@@ -65,7 +65,7 @@ fn answered(
     paused.dangerous_moved_to(&gateway.url)
 }
 
-async fn next(
+pub(crate) async fn next(
     paused: &PausedCall<CallToolResult>,
     gateway: &Running,
 ) -> PausedCall<CallToolResult> {
@@ -76,7 +76,7 @@ async fn next(
     }
 }
 
-async fn done(paused: &PausedCall<CallToolResult>, gateway: &Running) -> String {
+pub(crate) async fn done(paused: &PausedCall<CallToolResult>, gateway: &Running) -> String {
     let client = gateway.plain(Era::Modern).await;
     match paused.resume(&client).await.unwrap() {
         Step::Complete(result) => text(&result),

@@ -5,6 +5,7 @@ mod asking;
 mod carried;
 mod children;
 mod failing;
+mod fleet;
 mod listing;
 mod resumable;
 mod sessions;
@@ -34,7 +35,10 @@ impl Running {
     }
 
     async fn with(config: GatewayConfig, change: impl FnOnce(Server) -> Server) -> Self {
-        let gateway = Gateway::start(config).await.unwrap();
+        Self::serving(Gateway::start(config).await.unwrap(), change)
+    }
+
+    fn serving(gateway: Gateway, change: impl FnOnce(Server) -> Server) -> Self {
         let server = change(gateway.server("gateway", "1.0.0"));
         let (url, serving) = serve(server);
         Self {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use axum::Router;
@@ -44,6 +44,8 @@ pub(crate) struct Server {
     events: Events,
     /// Effects of the tool.
     pub(crate) greeted: AtomicUsize,
+    /// The tool does not end after its effect.
+    pub(crate) hangs: AtomicBool,
     pub(crate) cancelled: AtomicUsize,
     /// Streams that were resumed.
     pub(crate) resumed: AtomicUsize,
@@ -72,6 +74,7 @@ impl Resumable {
         let server = Arc::new(Server {
             events,
             greeted: AtomicUsize::new(0),
+            hangs: AtomicBool::new(false),
             cancelled: AtomicUsize::new(0),
             resumed: AtomicUsize::new(0),
             tables: Mutex::default(),
@@ -235,6 +238,9 @@ impl Server {
         let again = format!("{name}, really?");
         let again = self.ask(session, stream, &again).await;
         self.greeted.fetch_add(1, Ordering::SeqCst);
+        if self.hangs.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
         let again = again["content"]["name"].as_str().unwrap();
         format!("Hello, {again}!")
     }

@@ -15,7 +15,7 @@ use sterna_http::{Admission, clock};
 use sterna_protocol::jsonrpc::{ErrorObject, RequestId};
 use sterna_runner::tasks::jitter;
 use sterna_seal::{Flow, FlowId, Lifetimes, SealRequest, Target, ThreadEntropy};
-use sterna_store::{Backoff, BlobId, Error, ErrorKind, Wakeup, Wakeups};
+use sterna_store::{Backoff, BlobId, Error, Mailbox};
 
 use super::session::{Session, bind};
 use crate::core::Core;
@@ -84,11 +84,9 @@ pub(super) async fn leave(
         return Ok(());
     };
     let id = answer_blob_id(tasks, caller, &session.key, short);
-    match tasks.store.post_blob(id, write(answer), left).await {
-        // The first answer counts.
-        Err(error) if error.kind() == ErrorKind::Conflict => Ok(()),
-        posted => posted,
-    }
+    // The first answer counts.
+    let mailbox = Mailbox::new(Arc::clone(&tasks.store), id);
+    mailbox.post(write(answer), left).await
 }
 
 /// The short form of a question's id and how long its answer is waited for;
@@ -121,32 +119,19 @@ fn answer_blob_id(tasks: &Tasks, caller: &Caller, session: &Key, short: &str) ->
 
 /// Polls for an answer until it is there.
 async fn collect(tasks: Arc<Tasks>, id: BlobId) -> ClientAnswer {
-    let mut wakeups = tasks.store.wakeups();
+    let mailbox = Mailbox::new(Arc::clone(&tasks.store), id);
     let mut backoff = Backoff::new(SHORTEST_POLL, tasks.config.longest_poll);
     loop {
-        tokio::select! {
-            () = tokio::time::sleep(backoff.pause(jitter())) => {}
-            () = wakeup_for(&mut wakeups, id) => {}
-        }
-        match tasks.store.blob(id).await {
-            Ok(found) => {
-                if let Some(answer) = found.and_then(|bytes| read(&bytes)) {
+        match mailbox.collect(&mut backoff, jitter).await {
+            Ok(bytes) => {
+                if let Some(answer) = read(&bytes) {
                     return answer;
                 }
+                // Another release wrote it. The answer may still arrive here.
+                std::future::pending::<()>().await;
             }
             // It may also arrive here, so there is no reason to give up.
             Err(error) => drop(store_failed(&error)),
-        }
-    }
-}
-
-/// Ends when the store says that the answer may be there.
-async fn wakeup_for(wakeups: &mut Wakeups, id: BlobId) {
-    loop {
-        match wakeups.next().await {
-            Wakeup::Blob(wakeup_for) if wakeup_for == id => return,
-            Wakeup::Many => return,
-            _ => {}
         }
     }
 }
