@@ -24,7 +24,7 @@ use crate::calls::{Fleet, HeldCalls, RoutedCall, UpstreamCall};
 use crate::config::{ConfigError, GatewayConfig};
 use crate::failure::{not_connected, of_call};
 use crate::upstream::{Freshness, Upstream};
-use crate::view::{MergedView, Views};
+use crate::view::{MergedView, Route, Views};
 
 /// A gateway in front of several servers. Cheap to clone.
 ///
@@ -163,20 +163,16 @@ impl Gateway {
     async fn route<T: UpstreamCall>(
         self: Arc<Self>,
         call: BackendCall,
-        find: fn(&MergedView, &str) -> Option<(usize, String)>,
+        find: fn(&MergedView, &str) -> Option<Route>,
         unknown: fn(&str) -> RequestError,
     ) -> Result<Outcome<T>, RequestError> {
         let view = self.view_of(&call, Freshness::ForCalls).await;
-        let Some((server, name)) = find(&view, call.name()) else {
+        let Some(route) = find(&view, call.name()) else {
             return Err(unknown(call.name()));
         };
-        let upstream = Arc::clone(&self.0.upstreams[server]);
-        let routed = RoutedCall {
-            key: upstream.key(call.caller().principal(), call.capabilities()),
-            upstream,
-            name,
-            call,
-        };
+        let upstream = Arc::clone(&self.0.upstreams[route.server]);
+        let key = upstream.key(call.caller().principal(), call.capabilities());
+        let routed = RoutedCall::new(upstream, key, route, call);
         routed.serve(&self.0.held).await
     }
 }
@@ -200,21 +196,13 @@ impl Backend for Gateway {
     }
 
     fn call_tool(self: Arc<Self>, call: BackendCall) -> BackendFuture<Outcome<CallToolResult>> {
-        let find = |view: &MergedView, name: &str| {
-            view.routes
-                .tool(name)
-                .map(|route| (route.server, route.name))
-        };
+        let find = |view: &MergedView, name: &str| view.routes.tool(name);
         let unknown = |name: &str| RequestError::invalid_params(format!("Unknown tool `{name}`"));
         Box::pin(self.route(call, find, unknown))
     }
 
     fn get_prompt(self: Arc<Self>, call: BackendCall) -> BackendFuture<Outcome<GetPromptResult>> {
-        let find = |view: &MergedView, name: &str| {
-            view.routes
-                .prompt(name)
-                .map(|route| (route.server, route.name))
-        };
+        let find = |view: &MergedView, name: &str| view.routes.prompt(name);
         let unknown = |name: &str| RequestError::invalid_params(format!("Unknown prompt `{name}`"));
         Box::pin(self.route(call, find, unknown))
     }
@@ -223,11 +211,7 @@ impl Backend for Gateway {
         self: Arc<Self>,
         call: BackendCall,
     ) -> BackendFuture<Outcome<ReadResourceResult>> {
-        let find = |view: &MergedView, uri: &str| {
-            view.routes
-                .resource(uri)
-                .map(|route| (route.server, route.name))
-        };
+        let find = |view: &MergedView, uri: &str| view.routes.resource(uri);
         Box::pin(self.route(call, find, RequestError::not_found))
     }
 

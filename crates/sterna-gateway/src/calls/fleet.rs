@@ -135,7 +135,7 @@ impl Fleet {
     }
 
     /// Has the replica that holds a call give the answers to the server, and returns
-    /// what came of it.
+    /// what came of it; an error is the reason that the call is lost.
     ///
     /// # Cancel safety
     ///
@@ -144,14 +144,16 @@ impl Fleet {
         &self,
         routed: &RoutedCall,
         id: FlowId,
-    ) -> Result<Outcome<T>, RequestError> {
+    ) -> Result<Result<Outcome<T>, RequestError>, Reason> {
         let store_failed = |error: Error| {
             failed(&error);
-            routed.failed(Reason::StoreUnavailable)
+            Ok(Err(routed.failed(Reason::StoreUnavailable)))
         };
         let answers = self.mailbox(id, Message::Answers);
         let posted = answers.post(write(routed.call.answers()), self.kept).await;
-        posted.map_err(store_failed)?;
+        if let Err(error) = posted {
+            return store_failed(error);
+        }
         let quick = || Backoff::new(Duration::from_millis(10), Duration::from_millis(500));
         let mut outcome = pin!(self.collect(id, Message::Outcome, quick()));
         let (mut asking, mut beats) = (Asking::Posted, 0);
@@ -162,7 +164,10 @@ impl Fleet {
                 Asking::Claiming | Asking::Following => SILENCE,
             };
             let seen = match asking {
-                Asking::Claiming => Seen::Claimed(self.claim(id).await.map_err(store_failed)?),
+                Asking::Claiming => match self.claim(id).await {
+                    Ok(is_granted) => Seen::Claimed(is_granted),
+                    Err(error) => return store_failed(error),
+                },
                 Asking::Following | Asking::Posted => tokio::select! {
                     biased;
                     bytes = &mut outcome => {
@@ -180,16 +185,10 @@ impl Fleet {
                 Next::Be(next) => next,
                 Next::Deliver => {
                     let read = stored.and_then(StoredOutcome::into_outcome);
-                    return read.unwrap_or_else(|| Err(routed.failed(Reason::HeldCallGone)));
+                    return read.ok_or(Reason::HeldCallGone);
                 }
-                Next::RefuseUnanswered => {
-                    let refused = Err(routed.failed(Reason::HeldCallUnanswered));
-                    if let Some(stored) = StoredOutcome::of::<T>(&refused) {
-                        self.post(id, Message::Outcome, write(&stored)).await;
-                    }
-                    return refused;
-                }
-                Next::RefuseUnknown => return Err(routed.failed(Reason::HeldCallGone)),
+                Next::RefuseUnanswered => return Err(Reason::HeldCallUnanswered),
+                Next::RefuseUnknown => return Err(Reason::HeldCallGone),
             };
         }
     }

@@ -47,7 +47,7 @@ pub(super) async fn forward<T: UpstreamCall>(
             continue;
         }
         let position = Position::Upstream(state.map(|state| state.as_str().to_owned()));
-        let ours = RequestState::new(RouteState::write(upstream.name(), position));
+        let ours = RequestState::new(RouteState::write(upstream.name(), position, None));
         let required = InputRequired::new(questions, Some(ours));
         let required = required.map_err(|_| routed.failed(Reason::Unsupported))?;
         return Ok(Outcome::InputRequired(required));

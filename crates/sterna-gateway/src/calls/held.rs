@@ -87,8 +87,14 @@ impl HeldCalls {
         let answers = InputResponses::from(routed.call.answers().clone());
         let found = self.take::<T>(id);
         match (found, self.fleet_of(&routed)) {
-            (None, None) => Err(routed.failed(Reason::HeldCallGone)),
-            (None, Some(fleet)) => fleet.ask(&routed, id).await,
+            (None, None) => {
+                let reissued = routed.reissue(self).await;
+                reissued.unwrap_or_else(|| Err(routed.failed(Reason::HeldCallGone)))
+            }
+            (None, Some(fleet)) => match fleet.ask(&routed, id).await {
+                Ok(outcome) => outcome,
+                Err(lost) => self.reissue_for_all(fleet, &routed, id, lost).await,
+            },
             (Some(open), None) => {
                 let (connection, reached) = open.resume(&routed, &answers).await;
                 older::proceed(routed, self, connection, reached)
@@ -96,7 +102,9 @@ impl HeldCalls {
             (Some(open), Some(fleet)) => {
                 if !fleet.claim_to_answer(id).await {
                     // Another replica has told its client that the server has no answer.
-                    return Err(routed.failed(Reason::HeldCallUnanswered));
+                    let reissued = routed.reissue(self).await;
+                    return reissued
+                        .unwrap_or_else(|| Err(routed.failed(Reason::HeldCallUnanswered)));
                 }
                 let work = async {
                     let (connection, reached) = open.resume(&routed, &answers).await;
@@ -104,6 +112,26 @@ impl HeldCalls {
                 };
                 fleet.work(id, work).await
             }
+        }
+    }
+
+    /// Sends a lost call anew, if that is allowed, or refuses the answers to it. The
+    /// outcome is that of all replicas that have the same answers.
+    async fn reissue_for_all<T: UpstreamCall>(
+        &self,
+        fleet: &Fleet,
+        routed: &RoutedCall,
+        id: FlowId,
+        lost: Reason,
+    ) -> Result<Outcome<T>, RequestError> {
+        let work = async {
+            let reissued = routed.reissue(self).await;
+            reissued.unwrap_or_else(|| Err(routed.failed(lost)))
+        };
+        match lost {
+            // This replica has the claim.
+            Reason::HeldCallUnanswered => fleet.work(id, work).await,
+            _ => work.await,
         }
     }
 
@@ -240,6 +268,11 @@ async fn listen<T: UpstreamCall>(
     let Some(open) = held.upgrade().and_then(|held| held.take::<T>(id)) else {
         return;
     };
+    let mut routed = routed;
+    if let Some(record) = &mut routed.record {
+        *record = record.asking(open.paused.questions());
+        record.note(&answers);
+    }
     if !fleet.claim_to_answer(id).await {
         return;
     }

@@ -6,23 +6,27 @@ mod forward;
 mod held;
 mod older;
 mod options;
+mod record;
 mod state;
 mod target;
 
 use std::sync::Arc;
 
 use sterna_protocol::capabilities::ClientCapabilities;
+use sterna_protocol::input::InputResponses;
 use sterna_protocol::result::Outcome;
 use sterna_server::{BackendCall, RequestError};
 
 pub(crate) use fleet::Fleet;
 pub(crate) use held::HeldCalls;
+use record::AnswerRecord;
 use state::{Position, RouteState};
 pub(crate) use target::UpstreamCall;
 
 use crate::config::SessionScope;
 use crate::failure::{Reason, of_call};
 use crate::upstream::{SessionKey, Upstream};
+use crate::view::Route;
 
 /// A call, and the server that it goes to.
 #[derive(Clone)]
@@ -32,9 +36,28 @@ pub(crate) struct RoutedCall {
     /// The server's own name for what is called.
     pub(crate) name: String,
     pub(crate) call: BackendCall,
+    /// Answers so far; `None` if a call that is lost may not be sent anew.
+    record: Option<AnswerRecord>,
 }
 
 impl RoutedCall {
+    /// Creates a call on its way to `upstream`, by the key of its session and the
+    /// server's own name for what is called.
+    pub(crate) fn new(
+        upstream: Arc<Upstream>,
+        key: SessionKey,
+        route: Route,
+        call: BackendCall,
+    ) -> Self {
+        Self {
+            upstream,
+            key,
+            name: route.name,
+            call,
+            record: route.may_reissue.then(AnswerRecord::default),
+        }
+    }
+
     fn capabilities(&self) -> &ClientCapabilities {
         self.call.capabilities()
     }
@@ -45,20 +68,38 @@ impl RoutedCall {
 
     /// Serves one round of the call.
     pub(crate) async fn serve<T: UpstreamCall>(
-        self,
+        mut self,
         held: &HeldCalls,
     ) -> Result<Outcome<T>, RequestError> {
         let Some(text) = self.call.state() else {
             return self.begin(held, None).await;
         };
-        match RouteState::read(text, self.upstream.name()) {
-            Some(Position::Begin) => self.begin(held, None).await,
-            Some(Position::Carried(call)) => older::go_on_carried(self, held, &call).await,
-            Some(Position::Held(id)) => held.go_on(self, &id).await,
-            Some(Position::Upstream(state)) => self.begin(held, Some(state)).await,
+        let Some(state) = RouteState::read(text, self.upstream.name()) else {
             // The name belongs to another server since the configuration was changed.
-            None => Err(self.failed(Reason::HeldCallGone)),
+            return Err(self.failed(Reason::HeldCallGone));
+        };
+        if let (Some(record), Some(sealed)) = (&mut self.record, state.record) {
+            *record = sealed;
+            record.note(&InputResponses::from(self.call.answers().clone()));
         }
+        match state.position {
+            Position::Begin => self.begin(held, None).await,
+            Position::Carried(call) => older::go_on_carried(self, held, &call).await,
+            Position::Held(id) => held.go_on(self, &id).await,
+            Position::Upstream(state) => self.begin(held, Some(state)).await,
+        }
+    }
+
+    /// Sends a lost call anew, if that is allowed. `None` if it is not.
+    async fn reissue<T: UpstreamCall>(
+        &self,
+        held: &HeldCalls,
+    ) -> Option<Result<Outcome<T>, RequestError>> {
+        self.record.as_ref()?;
+        let server = self.upstream.name();
+        tracing::info!(target: "sterna::gateway", server, "a lost call is sent anew");
+        // Boxed: it is the function that led here.
+        Some(Box::pin(self.clone().begin(held, None)).await)
     }
 
     /// Sends the request: as it is to a server of 2026-07-28, as a call of a

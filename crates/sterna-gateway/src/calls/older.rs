@@ -2,7 +2,7 @@
 //! there: *carried* by the client if the server can resume the stream of the call,
 //! and otherwise *held* here.
 
-use sterna_client::{Client, Error, PausedCall, Step};
+use sterna_client::{Client, Error, ErrorKind, PausedCall, Step};
 use sterna_protocol::input::{
     InputRequest, InputRequests, InputRequired, InputResponse, InputResponses, RequestState,
 };
@@ -61,7 +61,16 @@ pub(super) async fn begin<T: UpstreamCall>(
         return asking(&routed, roots, Position::Begin);
     }
     let call = T::build(&lease.session.client, &routed.name, &routed.call)?;
-    let reached = call.options(routed.options()).start().await;
+    let mut reached = call.options(routed.options()).start().await;
+    // What the call was told before it was lost, it is told again.
+    let mut record = routed.record.clone().unwrap_or_default();
+    while let Ok(Step::InputRequired(paused)) = &mut reached
+        && paused.is_in_session()
+        && record.answer(paused)
+    {
+        let resumed = paused.resume(&lease.session.client);
+        reached = resumed.options(routed.options()).await;
+    }
     proceed(routed, held, CallConnection::Leased(lease), reached)
 }
 
@@ -96,7 +105,11 @@ pub(super) async fn go_on_carried<T: UpstreamCall>(
         Ok((client, step)) => proceed(routed, held, CallConnection::Shared(client), Ok(step)),
         Err(error) => {
             routed.upstream.note_failure_of_carried(&error);
-            Err(of_carried(routed.upstream.name(), &error))
+            let refused = Err(of_carried(routed.upstream.name(), &error));
+            match error.kind() {
+                ErrorKind::Lost => routed.reissue(held).await.unwrap_or(refused),
+                _ => refused,
+            }
         }
     }
 }
@@ -158,7 +171,9 @@ pub(super) fn asking<T>(
     questions: InputRequests,
     position: Position,
 ) -> Result<Outcome<T>, RequestError> {
-    let state = RouteState::write(routed.upstream.name(), position);
+    let record = routed.record.as_ref();
+    let record = record.map(|record| record.asking(&questions));
+    let state = RouteState::write(routed.upstream.name(), position, record);
     let required = InputRequired::new(questions, Some(RequestState::new(state)));
     let required = required.map_err(|_| routed.failed(Reason::Unsupported))?;
     Ok(Outcome::InputRequired(required))

@@ -6,6 +6,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use sterna_protocol::json::RawJson;
 
+use super::record::AnswerRecord;
+
 /// State as it is written, version 1.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RouteState {
@@ -15,7 +17,10 @@ pub(super) struct RouteState {
     #[serde(rename = "s")]
     server: String,
     #[serde(rename = "p")]
-    position: Position,
+    pub(super) position: Position,
+    /// Answers so far, of a call that may be sent anew.
+    #[serde(rename = "r", default, skip_serializing_if = "Option::is_none")]
+    pub(super) record: Option<AnswerRecord>,
 }
 
 /// Place where a call goes on.
@@ -37,19 +42,20 @@ pub(super) enum Position {
 }
 
 impl RouteState {
-    pub(super) fn write(server: &str, position: Position) -> String {
+    pub(super) fn write(server: &str, position: Position, record: Option<AnswerRecord>) -> String {
         let state = Self {
             version: 1,
             server: server.to_owned(),
             position,
+            record,
         };
         serde_json::to_string(&state).expect("it has string keys only")
     }
 
     /// Reads the state of a call of `server`; `None` if it is of another one.
-    pub(super) fn read(text: &str, server: &str) -> Option<Position> {
+    pub(super) fn read(text: &str, server: &str) -> Option<Self> {
         let state: Self = serde_json::from_str(text).ok()?;
-        (state.version == 1 && state.server == server).then_some(state.position)
+        (state.version == 1 && state.server == server).then_some(state)
     }
 }
 
@@ -80,12 +86,13 @@ mod tests {
             Position::Upstream(None),
             Position::Upstream(Some(odd)),
         ] {
-            let text = RouteState::write("billing", position.clone());
-            assert_eq!(RouteState::read(&text, "billing"), Some(position));
-            assert_eq!(RouteState::read(&text, "tickets"), None);
+            let text = RouteState::write("billing", position.clone(), None);
+            let read = RouteState::read(&text, "billing").unwrap();
+            assert_eq!((read.position, read.record), (position, None));
+            assert!(RouteState::read(&text, "tickets").is_none());
         }
         assert_eq!(
-            RouteState::write("b", Position::Upstream(Some("x".to_owned()))),
+            RouteState::write("b", Position::Upstream(Some("x".to_owned())), None),
             r#"{"v":1,"s":"b","p":{"u":"x"}}"#
         );
     }

@@ -68,11 +68,22 @@ struct ServerTable {
     session: SessionScope,
     resume: Option<bool>,
     #[serde(default)]
-    tools: NameFilter,
+    trust_annotations: bool,
+    #[serde(default)]
+    tools: ToolTable,
     #[serde(default)]
     prompts: NameFilter,
     #[serde(default)]
     resources: NameFilter,
+}
+
+/// `tools = {…}` of a server.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct ToolTable {
+    allow: Vec<String>,
+    deny: Vec<String>,
+    reissue: Vec<String>,
 }
 
 /// Revisions as the file names them.
@@ -126,7 +137,10 @@ impl GatewayFile {
             server.era = table.era.into();
             server.session = table.session;
             server.resume = table.resume.unwrap_or(true);
-            server.tools = table.tools.clone();
+            server.tools.allow = table.tools.allow.clone();
+            server.tools.deny = table.tools.deny.clone();
+            server.reissue = table.tools.reissue.clone();
+            server.trust_annotations = table.trust_annotations;
             server.prompts = table.prompts.clone();
             server.resources = table.resources.clone();
             servers.push(server);
@@ -174,6 +188,8 @@ impl ServerTable {
 
 #[cfg(test)]
 mod tests {
+    use sterna_protocol::tool::Tool;
+
     use super::*;
 
     fn servers(text: &str, folder: &Path) -> Result<Vec<UpstreamConfig>, ConfigError> {
@@ -202,6 +218,38 @@ mod tests {
             ("files", "files_", SessionScope::Principal),
         ];
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn tools_that_are_called_anew_are_named_or_trusted() {
+        let text = r#"
+            [servers.a]
+            url = "https://a.internal/mcp"
+            tools = { deny = ["drop"], reissue = ["get_*"] }
+            [servers.b]
+            url = "https://b.internal/mcp"
+            trust_annotations = true
+        "#;
+        let servers = servers(text, Path::new(".")).unwrap();
+        let tool = |name: &str, hints: &str| -> Tool {
+            let text = format!(
+                r#"{{"name":"{name}","inputSchema":{{"type":"object"}},"annotations":{hints}}}"#
+            );
+            serde_json::from_str(&text).unwrap()
+        };
+        let shown = |server: &UpstreamConfig| {
+            [
+                tool("get_order", "{}"),
+                tool("refund", "{}"),
+                tool("refund", r#"{"readOnlyHint":true}"#),
+                tool("refund", r#"{"idempotentHint":true,"readOnlyHint":false}"#),
+                tool("refund", r#"{"idempotentHint":false}"#),
+            ]
+            .map(|tool| server.may_reissue(&tool))
+        };
+        assert_eq!(shown(&servers[0]), [true, false, false, false, false]);
+        assert_eq!(shown(&servers[1]), [false, false, true, true, false]);
+        assert!(!servers[0].tools.admits("drop") && servers[0].tools.admits("refund"));
     }
 
     #[test]

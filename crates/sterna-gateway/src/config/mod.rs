@@ -12,9 +12,10 @@ pub use file::GatewayFile;
 pub use mcp_json::McpJson;
 use serde::Deserialize;
 use sterna_client::Era;
+use sterna_protocol::tool::Tool;
 use thiserror::Error;
 
-use crate::name_filter::NameFilter;
+use crate::name_filter::{NameFilter, matches};
 
 /// Settings of a [`Gateway`](crate::Gateway).
 #[derive(Clone, Debug)]
@@ -70,6 +71,12 @@ pub struct UpstreamConfig {
     /// stream. `false` holds it: for servers of before 2026-07-28 that take a
     /// closed connection for a cancellation.
     pub resume: bool,
+    /// Patterns of the tools, by the names that the server gives them, that are called
+    /// anew if a call is lost while its user answers. Such a call may run twice.
+    pub reissue: Vec<String>,
+    /// Has the same done with tools that the server declares to be read-only or
+    /// idempotent. A server may say so of any tool.
+    pub trust_annotations: bool,
     /// Tools that are offered, by the names that the server gives them.
     pub tools: NameFilter,
     /// Prompts that are offered.
@@ -89,10 +96,26 @@ impl UpstreamConfig {
             prefix: String::new(),
             session: SessionScope::default(),
             resume: true,
+            reissue: Vec::new(),
+            trust_annotations: false,
             tools: NameFilter::default(),
             prompts: NameFilter::default(),
             resources: NameFilter::default(),
         }
+    }
+}
+
+impl UpstreamConfig {
+    /// Returns `true` if a lost call of `tool` may be sent anew.
+    pub(crate) fn may_reissue(&self, tool: &Tool) -> bool {
+        let named = self.reissue.iter();
+        let is_named = named
+            .into_iter()
+            .any(|pattern| matches(pattern, &tool.name));
+        let is_declared = tool.annotations.as_ref().is_some_and(|hints| {
+            hints.read_only_hint == Some(true) || hints.idempotent_hint == Some(true)
+        });
+        is_named || self.trust_annotations && is_declared
     }
 }
 

@@ -117,6 +117,7 @@ impl Merge<'_> {
         let route = |name: &str| Route {
             server,
             name: name.to_owned(),
+            may_reissue: false,
         };
         let collision = |kind, name: &str, first: usize| Collision {
             kind,
@@ -132,7 +133,12 @@ impl Merge<'_> {
                 self.collisions.push(collision("tool", &name, first.server));
                 continue;
             }
-            self.routes.tools.insert(name.clone(), route(&tool.name));
+            let may_reissue = config.may_reissue(tool);
+            let routed = Route {
+                may_reissue,
+                ..route(&tool.name)
+            };
+            self.routes.tools.insert(name.clone(), routed);
             let mut tool = tool.clone();
             tool.name = name;
             self.view.tools.push(tool);

@@ -11,6 +11,7 @@ use sterna_server::auth::Principal;
 use tokio::time::Instant;
 
 pub(crate) use merge::MergedView;
+pub(crate) use routes::Route;
 
 use crate::upstream::{CallerCache, Freshness, SessionKey, Upstream};
 

@@ -17,6 +17,8 @@ pub(crate) struct Routes {
 pub(crate) struct Route {
     pub(crate) server: usize,
     pub(crate) name: String,
+    /// A call that is lost may be sent anew.
+    pub(crate) may_reissue: bool,
 }
 
 impl Routes {
@@ -35,6 +37,7 @@ impl Routes {
         Some(Route {
             server: *server,
             name: pattern.to_owned(),
+            may_reissue: false,
         })
     }
 
@@ -57,6 +60,7 @@ impl Routes {
         Some(Route {
             server,
             name: uri.to_owned(),
+            may_reissue: false,
         })
     }
 }

@@ -16,6 +16,12 @@ use sterna_server::{Keyring, SharedKeyring};
 use crate::resumable::{Events, Resumable};
 use crate::{Running, text, until};
 
+/// Keys for several gateways.
+pub(crate) fn ring() -> Arc<SharedKeyring> {
+    let ring = Keyring::generate(&mut ThreadEntropy).unwrap();
+    Arc::new(SharedKeyring::new(ring))
+}
+
 /// Gateways in front of one server, with one ring of keys.
 struct Fleet {
     ring: Arc<SharedKeyring>,
@@ -24,9 +30,8 @@ struct Fleet {
 
 impl Fleet {
     fn of(server: &Resumable) -> Self {
-        let ring = Keyring::generate(&mut ThreadEntropy).unwrap();
         Self {
-            ring: Arc::new(SharedKeyring::new(ring)),
+            ring: ring(),
             config: GatewayConfig::new(vec![server.config.clone()]),
         }
     }

@@ -8,12 +8,11 @@ use std::sync::atomic::Ordering;
 use serde_json::json;
 use sterna_client::Era;
 use sterna_gateway::{Gateway, GatewayConfig};
-use sterna_seal::ThreadEntropy;
-use sterna_server::{Keyring, SharedKeyring};
+use sterna_server::SharedKeyring;
 use sterna_store_sqlite::{Config, SqliteStore};
 use tempfile::TempDir;
 
-use crate::carried::{answered, asked, done, next, question};
+use crate::carried::{answered, asked, done, next, question, ring};
 use crate::resumable::{Events, Resumable};
 use crate::{Running, until};
 
@@ -27,9 +26,8 @@ struct Replicas {
 
 impl Replicas {
     fn of(server: &Resumable) -> Self {
-        let ring = Keyring::generate(&mut ThreadEntropy).unwrap();
         Self {
-            ring: Arc::new(SharedKeyring::new(ring)),
+            ring: ring(),
             config: GatewayConfig::new(vec![server.config.clone()]),
             folder: tempfile::tempdir().unwrap(),
         }

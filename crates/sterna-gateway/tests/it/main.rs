@@ -7,6 +7,7 @@ mod children;
 mod failing;
 mod fleet;
 mod listing;
+mod reissued;
 mod resumable;
 mod sessions;
 mod upstream;

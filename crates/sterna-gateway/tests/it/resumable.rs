@@ -46,6 +46,8 @@ pub(crate) struct Server {
     pub(crate) greeted: AtomicUsize,
     /// The tool does not end after its effect.
     pub(crate) hangs: AtomicBool,
+    /// The second question has other words.
+    pub(crate) insists: AtomicBool,
     pub(crate) cancelled: AtomicUsize,
     /// Streams that were resumed.
     pub(crate) resumed: AtomicUsize,
@@ -75,6 +77,7 @@ impl Resumable {
             events,
             greeted: AtomicUsize::new(0),
             hangs: AtomicBool::new(false),
+            insists: AtomicBool::new(false),
             cancelled: AtomicUsize::new(0),
             resumed: AtomicUsize::new(0),
             tables: Mutex::default(),
@@ -173,7 +176,8 @@ impl Server {
         let id = &body["id"];
         match body["method"].as_str() {
             Some("tools/list") => {
-                let tool = json!({"name": "greet", "inputSchema": {"type": "object"}});
+                let tool = json!({"name": "greet", "inputSchema": {"type": "object"},
+                    "annotations": {"idempotentHint": true}});
                 let stream = self.open();
                 let result = json!({"tools": [tool]});
                 self.push(
@@ -235,7 +239,10 @@ impl Server {
             return "The user declined.".to_owned();
         }
         let name = name["content"]["name"].as_str().unwrap().to_owned();
-        let again = format!("{name}, really?");
+        let again = match self.insists.load(Ordering::SeqCst) {
+            true => format!("{name}, are you really sure?"),
+            false => format!("{name}, really?"),
+        };
         let again = self.ask(session, stream, &again).await;
         self.greeted.fetch_add(1, Ordering::SeqCst);
         if self.hangs.load(Ordering::SeqCst) {
