@@ -154,9 +154,14 @@ impl HeldCalls {
         connection: CallConnection,
         paused: PausedCall<T>,
     ) -> Result<Outcome<T>, RequestError> {
-        if let Some(reason) = paused.held() {
-            let server = routed.upstream.name();
-            tracing::debug!(target: "sterna::gateway", server, %reason, "a call is held");
+        let server = routed.upstream.name();
+        match paused.held() {
+            Some(reason) => {
+                tracing::debug!(target: "sterna::gateway", server, %reason, "a call is held");
+            }
+            None => {
+                tracing::debug!(target: "sterna::gateway", server, "a question is too large to be carried");
+            }
         }
         let questions = older::open_questions(&paused);
         let open = OpenCall { paused, connection };

@@ -90,7 +90,11 @@ pub(super) async fn go_on_carried<T: UpstreamCall>(
     let mut paused: PausedCall<T> = carried.decode().map_err(lost)?;
     let answers = InputResponses::from(routed.call.answers().clone());
     if !answer(&mut paused, &answers) {
-        return carry(&routed, paused);
+        return asking(
+            &routed,
+            open_questions(&paused),
+            carried_at(&routed, &paused)?,
+        );
     }
     let (key, capabilities) = (&routed.key, routed.capabilities());
     let found = routed.upstream.carrier(key, capabilities, &paused).await;
@@ -132,8 +136,9 @@ pub(super) fn proceed<T: UpstreamCall>(
             asking(&routed, open_questions(&paused), Position::Begin)
         }
         Ok(Step::InputRequired(paused)) if paused.is_detached() => {
+            let client = connection.client().clone();
             connection.end(&routed);
-            carry(&routed, paused)
+            carry(&routed, held, client, paused)
         }
         Ok(Step::InputRequired(paused)) => held.hold(&routed, connection, paused),
         // No server may make a task of a call that did not declare tasks.
@@ -156,13 +161,31 @@ pub(super) fn proceed<T: UpstreamCall>(
 /// to go on with it.
 fn carry<T: UpstreamCall>(
     routed: &RoutedCall,
+    held: &HeldCalls,
+    client: Client,
     paused: PausedCall<T>,
 ) -> Result<Outcome<T>, RequestError> {
-    let questions = open_questions(&paused);
     // The state is bound to the arguments, and the server has them.
-    let carried = RawJson::of(&paused.without_arguments());
+    let paused = paused.without_arguments();
+    let position = carried_at(routed, &paused)?;
+    match &position {
+        // A store takes what a state cannot.
+        Position::Carried(carried)
+            if carried.as_str().len() > LARGEST_CARRIED && held.store().is_none() =>
+        {
+            held.hold(routed, CallConnection::Shared(client), paused)
+        }
+        _ => asking(routed, open_questions(&paused), position),
+    }
+}
+
+fn carried_at<T: UpstreamCall>(
+    routed: &RoutedCall,
+    paused: &PausedCall<T>,
+) -> Result<Position, RequestError> {
+    let carried = RawJson::of(paused);
     let carried = carried.map_err(|_| routed.failed(Reason::Unsupported))?;
-    asking(routed, questions, Position::Carried(carried))
+    Ok(Position::Carried(carried))
 }
 
 /// Returns to the client with questions, and the place where the call goes on.
@@ -214,6 +237,10 @@ fn wants_roots_first(routed: &RoutedCall, session: &UpstreamSession) -> bool {
     }
     false
 }
+
+/// Largest paused call in a state, in bytes: a state may have 64 KiB, with the answers
+/// of the next rounds and in Base64. The document that a model is to read may be larger.
+const LARGEST_CARRIED: usize = 32 * 1024;
 
 /// Key of the question for the roots that belongs to no call.
 const ROOTS: &str = "roots";

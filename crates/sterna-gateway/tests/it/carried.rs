@@ -2,6 +2,7 @@
 //! any gateway with the same keys goes on.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde_json::json;
 use sterna_client::{Client, Era, PausedCall, Step};
@@ -9,6 +10,7 @@ use sterna_gateway::{GatewayConfig, Survival, survey};
 use sterna_protocol::elicitation::{ElicitContent, ElicitResult};
 use sterna_protocol::input::InputResponses;
 use sterna_protocol::json::{JsonObject, RawJson};
+use sterna_protocol::roots::Root;
 use sterna_protocol::tool::CallToolResult;
 use sterna_seal::ThreadEntropy;
 use sterna_server::{Keyring, SharedKeyring};
@@ -265,4 +267,43 @@ async fn any_number_of_carried_calls_need_one_session_and_no_place() {
     let second = next(&answered(last.unwrap(), "Ann", &gateway), &gateway).await;
     let second = answered(second, "Bob", &gateway);
     assert_eq!(done(&second, &gateway).await, "Hello, Bob!");
+}
+
+#[tokio::test]
+async fn a_question_that_no_state_has_room_for_is_kept_by_its_gateway() {
+    let server = Resumable::start("only", Events::Live).await;
+    server.server.is_long.store(true, Ordering::SeqCst);
+    let gateway = Fleet::of(&server).replica().await;
+    let first = answered(asked(&gateway).await, "Ann", &gateway);
+    let second = answered(next(&first, &gateway).await, "Bob", &gateway);
+    assert_eq!(done(&second, &gateway).await, "Hello, Bob!");
+    assert_eq!(server.greeted(), 1);
+}
+
+#[tokio::test]
+async fn the_roots_that_a_server_asks_for_outside_of_calls_come_with_the_next_call() {
+    let server = Resumable::start("only", Events::Live).await;
+    server.server.asks_for_roots.store(true, Ordering::SeqCst);
+    let gateway = Fleet::of(&server).replica().await;
+    for era in [Era::Modern, Era::Legacy] {
+        let before = server.roots().len();
+        let builder = Client::builder(&gateway.url).era(era);
+        let builder = builder.on_form(|_| async {
+            let content = ElicitContent::from_iter([("name", "Ann")]);
+            Ok(ElicitResult::accept(content))
+        });
+        let builder = builder.roots([Root::new(format!("file:///{era:?}"))]);
+        let client = builder.connect().await.unwrap();
+        // The question may come a moment after the first call.
+        for _ in 0..20 {
+            assert_eq!(text(&client.call("greet").await.unwrap()), "Hello, Ann!");
+            if server.roots().len() > before {
+                break;
+            }
+        }
+        let told = server.roots().pop().unwrap();
+        assert_eq!(told["roots"][0]["uri"], format!("file:///{era:?}"));
+        // Sessions are those of the capabilities: another caller would get another one.
+        gateway.gateway.close().await;
+    }
 }

@@ -13,7 +13,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
-use futures::stream;
+use futures::{StreamExt as _, stream};
 use serde_json::{Value, json};
 use sterna_client::Era;
 use sterna_gateway::UpstreamConfig;
@@ -48,6 +48,10 @@ pub(crate) struct Server {
     pub(crate) hangs: AtomicBool,
     /// The second question has other words.
     pub(crate) insists: AtomicBool,
+    /// The first question is longer than any state.
+    pub(crate) is_long: AtomicBool,
+    /// The server asks for the roots as soon as it can.
+    pub(crate) asks_for_roots: AtomicBool,
     pub(crate) cancelled: AtomicUsize,
     /// Streams that were resumed.
     pub(crate) resumed: AtomicUsize,
@@ -60,6 +64,8 @@ struct Tables {
     sessions: BTreeSet<String>,
     opened: usize,
     streams: Vec<Vec<String>>,
+    /// Roots that clients told.
+    roots: Vec<Value>,
     questions: BTreeMap<u64, Question>,
     asked: u64,
     calls: BTreeMap<(String, String), JoinSet<()>>,
@@ -78,6 +84,8 @@ impl Resumable {
             greeted: AtomicUsize::new(0),
             hangs: AtomicBool::new(false),
             insists: AtomicBool::new(false),
+            is_long: AtomicBool::new(false),
+            asks_for_roots: AtomicBool::new(false),
             cancelled: AtomicUsize::new(0),
             resumed: AtomicUsize::new(0),
             tables: Mutex::default(),
@@ -113,6 +121,11 @@ impl Resumable {
         self.server.lock().opened
     }
 
+    /// Roots that clients told so far.
+    pub(crate) fn roots(&self) -> Vec<Value> {
+        self.server.lock().roots.clone()
+    }
+
     /// Ends all sessions, as a restart does.
     pub(crate) fn forget_sessions(&self) {
         self.server.lock().sessions.clear();
@@ -145,6 +158,7 @@ async fn answer(
     match method {
         Method::GET => match header("last-event-id") {
             Some(event) => server.resume(event).await,
+            None if server.asks_for_roots.load(Ordering::SeqCst) => server.ask_for_roots(session),
             None => StatusCode::METHOD_NOT_ALLOWED.into_response(),
         },
         Method::DELETE => {
@@ -234,7 +248,11 @@ impl Server {
 
     /// The tool: asks twice, then has its effect.
     async fn greet(&self, session: &str, stream: usize) -> String {
-        let name = self.ask(session, stream, "Who are you?").await;
+        let first = match self.is_long.load(Ordering::SeqCst) {
+            true => "Who are you? ".repeat(10_000),
+            false => "Who are you?".to_owned(),
+        };
+        let name = self.ask(session, stream, &first).await;
         if name["action"] != "accept" {
             return "The user declined.".to_owned();
         }
@@ -253,24 +271,45 @@ impl Server {
     }
 
     async fn ask(&self, session: &str, stream: usize, text: &str) -> Value {
-        let (reply, answered) = oneshot::channel();
-        let id = {
-            let mut tables = self.lock();
-            tables.asked += 1;
-            let question = Question {
-                session: session.to_owned(),
-                reply: Some(reply),
-            };
-            let id = tables.asked;
-            tables.questions.insert(id, question);
-            id
-        };
+        let (id, answered) = self.question(session);
         let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
         let params = json!({"message": text, "requestedSchema": schema});
         let question =
             json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params});
         self.push(stream, &question);
         answered.await.unwrap()
+    }
+
+    /// The id of a new question, and its answer.
+    fn question(&self, session: &str) -> (u64, oneshot::Receiver<Value>) {
+        let (reply, answered) = oneshot::channel();
+        let mut tables = self.lock();
+        tables.asked += 1;
+        let question = Question {
+            session: session.to_owned(),
+            reply: Some(reply),
+        };
+        let id = tables.asked;
+        tables.questions.insert(id, question);
+        (id, answered)
+    }
+
+    /// Asks for the roots on the stream of the session.
+    fn ask_for_roots(self: &Arc<Self>, session: &str) -> Response {
+        let (id, answered) = self.question(session);
+        let server = Arc::clone(self);
+        let question = json!({"jsonrpc": "2.0", "id": id, "method": "roots/list"});
+        let asked =
+            stream::once(async move { Ok::<_, Infallible>(format!("data: {question}\n\n")) });
+        let told = stream::once(async move {
+            if let Ok(told) = answered.await {
+                server.lock().roots.push(told);
+            }
+            std::future::pending().await
+        });
+        let headers = [("content-type", "text/event-stream")];
+        let body = Body::from_stream(asked.chain(told));
+        (headers, body).into_response()
     }
 
     /// Opens a stream with the event that comes before all messages.
