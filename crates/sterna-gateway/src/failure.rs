@@ -8,10 +8,18 @@ use sterna_server::RequestError;
 /// Reason that the gateway itself could not bring a call to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
+    /// The approval was used for a call already.
+    ApprovalUsed,
     /// A held call is not here: this gateway was restarted, or its time is over.
     HeldCallGone,
     /// The server's answer never came.
     Lost,
+    /// The operating system gave no randomness.
+    NoRandomness,
+    /// The store that approvals are entered in cannot be reached.
+    StoreAway,
+    /// The caller has used more approvals than may be remembered.
+    TooManyApprovals,
     /// More calls are held than may be.
     TooManyHeld,
     /// The server wants to know who is calling, and the gateway may not say.
@@ -25,8 +33,10 @@ pub(crate) enum Reason {
 impl Reason {
     fn code(self) -> &'static str {
         match self {
+            Self::ApprovalUsed => "MR0920",
             Self::HeldCallGone => "MR0902",
             Self::Lost => "MR0901",
+            Self::NoRandomness | Self::StoreAway | Self::TooManyApprovals => "MR0921",
             Self::TooManyHeld => "MR0903",
             Self::Unauthorized => "MR0905",
             Self::Unreachable => "MR0900",
@@ -36,8 +46,12 @@ impl Reason {
 
     pub(crate) fn label(self) -> &'static str {
         match self {
+            Self::ApprovalUsed => "approval_used",
             Self::HeldCallGone => "held_call_gone",
             Self::Lost => "upstream_lost",
+            Self::NoRandomness => "no_randomness",
+            Self::StoreAway => "store_unavailable",
+            Self::TooManyApprovals => "too_many_approvals",
             Self::TooManyHeld => "too_many_held_calls",
             Self::Unauthorized => "upstream_unauthorized",
             Self::Unreachable => "upstream_unreachable",
@@ -48,17 +62,31 @@ impl Reason {
     /// `none` if the server has certainly done nothing, `unknown` if it may have.
     fn outcome(self) -> &'static str {
         match self {
-            Self::Unauthorized | Self::Unreachable => "none",
+            Self::ApprovalUsed
+            | Self::NoRandomness
+            | Self::StoreAway
+            | Self::TooManyApprovals
+            | Self::Unauthorized
+            | Self::Unreachable => "none",
             Self::HeldCallGone | Self::Lost | Self::TooManyHeld | Self::Unsupported => "unknown",
         }
     }
 
     fn text(self) -> &'static str {
         match self {
+            Self::ApprovalUsed => {
+                "this approval was used for a call already; call again to be asked again"
+            }
             Self::HeldCallGone => {
                 "the call that waited for these answers is not here any more; call again"
             }
             Self::Lost => "the connection was lost before the answer came",
+            Self::NoRandomness | Self::StoreAway => {
+                "the approval cannot be noted just now, so the call was not made; try again later"
+            }
+            Self::TooManyApprovals => {
+                "too many approvals were used within an hour, so the call was not made; try again later"
+            }
             Self::TooManyHeld => {
                 "too many calls wait for answers; answer some of them first, then call again"
             }

@@ -11,13 +11,14 @@ use sterna_protocol::prompt::GetPromptResult;
 use sterna_protocol::resource::ReadResourceResult;
 use sterna_protocol::result::Outcome;
 use sterna_protocol::tool::CallToolResult;
-use sterna_server::auth::Principal;
+use sterna_server::auth::Caller;
 use sterna_server::http::{Check, Checking, Health, Probes};
 use sterna_server::{Backend, BackendCall, BackendFuture, RequestError, Server, View, ViewRequest};
 use thiserror::Error;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use crate::approval::{Approvals, Passage};
 use crate::calls::{HeldCalls, RoutedCall, UpstreamCall};
 use crate::config::{ConfigError, GatewayConfig};
 use crate::failure::{not_connected, of_call};
@@ -35,6 +36,7 @@ struct Inner {
     upstreams: Vec<Arc<Upstream>>,
     views: Views,
     held: Arc<HeldCalls>,
+    approvals: Approvals,
     idle: Duration,
     /// Ends with the gateway.
     _cleaning: JoinSet<()>,
@@ -73,7 +75,7 @@ impl Gateway {
         let upstreams = servers.map(|server| Upstream::new(server, &config).map(Arc::new));
         let upstreams: Vec<_> = upstreams.collect::<Result<_, _>>()?;
         let views = Views::default();
-        let (anonymous, nothing) = (Principal::anonymous(), ClientCapabilities::default());
+        let (anonymous, nothing) = (Caller::anonymous(), ClientCapabilities::default());
         let seen = views
             .find(&upstreams, &anonymous, &nothing, Freshness::AsSaid)
             .await;
@@ -86,6 +88,7 @@ impl Gateway {
             return Err(StartError::Collision { collisions });
         }
         let held = Arc::new(HeldCalls::new(&config));
+        let approvals = Approvals::new(&config);
         let idle = config.idle;
         let inner = Arc::new_cyclic(|inner: &Weak<Inner>| {
             let mut cleaning = JoinSet::new();
@@ -94,6 +97,7 @@ impl Gateway {
                 upstreams,
                 views,
                 held,
+                approvals,
                 idle,
                 _cleaning: cleaning,
             }
@@ -104,10 +108,15 @@ impl Gateway {
     /// A server whose backend is this gateway, and whose `/readyz` names the
     /// servers that cannot be reached.
     pub fn server(&self, name: impl Into<String>, version: impl Into<String>) -> Server {
-        let reachable = Reachable(Arc::downgrade(&self.0));
         Server::new(name, version)
             .backend(self.clone())
-            .probes(Probes::new().checking(reachable))
+            .probes(self.probes())
+    }
+
+    /// Probes of such a server, for a program that adds checks of its own.
+    #[must_use]
+    pub fn probes(&self) -> Probes {
+        Probes::new().checking(Reachable(Arc::downgrade(&self.0)))
     }
 
     /// Cancels held calls and closes all sessions in good order: processes get the
@@ -123,12 +132,11 @@ impl Gateway {
     }
 
     async fn view_of(&self, call: &BackendCall, freshness: Freshness) -> Arc<MergedView> {
-        let principal = call.caller().principal();
         let Inner {
             views, upstreams, ..
         } = &*self.0;
         views
-            .find(upstreams, principal, call.capabilities(), freshness)
+            .find(upstreams, call.caller(), call.capabilities(), freshness)
             .await
     }
 
@@ -139,18 +147,28 @@ impl Gateway {
         find: fn(&MergedView, &str) -> Option<(usize, String)>,
         unknown: fn(&str) -> RequestError,
     ) -> Result<Outcome<T>, RequestError> {
+        let routed = self.find(call, find, unknown).await?;
+        routed.serve(&self.0.held).await
+    }
+
+    /// Finds the server of a call.
+    async fn find(
+        &self,
+        call: BackendCall,
+        find: fn(&MergedView, &str) -> Option<(usize, String)>,
+        unknown: fn(&str) -> RequestError,
+    ) -> Result<RoutedCall, RequestError> {
         let view = self.view_of(&call, Freshness::ForCalls).await;
         let Some((server, name)) = find(&view, call.name()) else {
             return Err(unknown(call.name()));
         };
         let upstream = Arc::clone(&self.0.upstreams[server]);
-        let routed = RoutedCall {
-            key: upstream.key(call.caller().principal(), call.capabilities()),
+        Ok(RoutedCall {
+            key: upstream.key(call.caller(), call.capabilities()),
             upstream,
             name,
             call,
-        };
-        routed.serve(&self.0.held).await
+        })
     }
 }
 
@@ -166,8 +184,8 @@ impl Backend for Gateway {
             let Inner {
                 views, upstreams, ..
             } = &*self.0;
-            let principal = request.caller().principal();
-            let finding = views.find(upstreams, principal, request.capabilities(), freshness);
+            let caller = request.caller();
+            let finding = views.find(upstreams, caller, request.capabilities(), freshness);
             Ok(Arc::clone(&finding.await.view))
         })
     }
@@ -179,7 +197,16 @@ impl Backend for Gateway {
                 .map(|route| (route.server, route.name))
         };
         let unknown = |name: &str| RequestError::invalid_params(format!("Unknown tool `{name}`"));
-        Box::pin(self.route(call, find, unknown))
+        Box::pin(async move {
+            let routed = self.find(call, find, unknown).await?;
+            let server = Arc::clone(&routed.upstream);
+            let passage = self.0.approvals.pass(routed).await;
+            match passage.map_err(|reason| reason.of(server.name()))? {
+                Passage::Ask(required) => Ok(Outcome::InputRequired(*required)),
+                Passage::Declined(text) => Ok(Outcome::Complete(CallToolResult::error(text))),
+                Passage::Go(routed) => routed.serve(&self.0.held).await,
+            }
+        })
     }
 
     fn get_prompt(self: Arc<Self>, call: BackendCall) -> BackendFuture<Outcome<GetPromptResult>> {
@@ -212,12 +239,12 @@ impl Backend for Gateway {
         context: Option<CompletionContext>,
     ) -> BackendFuture<CompleteResult> {
         Box::pin(async move {
-            let (principal, capabilities) = (request.caller().principal(), request.capabilities());
+            let (caller, capabilities) = (request.caller(), request.capabilities());
             let Inner {
                 views, upstreams, ..
             } = &*self.0;
             let view = views
-                .find(upstreams, principal, capabilities, Freshness::ForCalls)
+                .find(upstreams, caller, capabilities, Freshness::ForCalls)
                 .await;
             let mut reference = reference;
             let route = match &mut reference {
@@ -235,7 +262,7 @@ impl Backend for Gateway {
             };
             let unknown = || RequestError::invalid_params("`ref` names nothing that is offered");
             let upstream = &upstreams[route.ok_or_else(unknown)?.server];
-            let key = upstream.key(principal, capabilities);
+            let key = upstream.key(caller, capabilities);
             let session = upstream.session(&key, capabilities).await;
             let session = session.map_err(|reason| reason.of(upstream.name()))?;
             let completed = session.client.complete(reference, argument, context).await;

@@ -42,6 +42,8 @@ mod name_filter;
 
 mod config;
 
+mod credentials;
+
 mod failure;
 
 mod upstream;
@@ -50,11 +52,14 @@ mod view;
 
 mod calls;
 
+mod approval;
+
 mod gateway;
 mod survey;
 
 pub use config::{
-    ConfigError, Connection, GatewayConfig, GatewayFile, McpJson, SessionScope, UpstreamConfig,
+    AuthTable, ConfigError, Connection, Credential, GatewayConfig, GatewayFile, McpJson,
+    SessionScope, SharedStore, TokenClient, UpstreamConfig,
 };
 pub use gateway::{Gateway, StartError};
 pub use name_filter::NameFilter;

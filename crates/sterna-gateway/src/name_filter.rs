@@ -37,7 +37,7 @@ impl NameFilter {
 
 /// Returns `true` if `name` is what `pattern` stands for. The time is at most
 /// the product of the lengths.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut of) = (0, 0);

@@ -54,7 +54,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sterna-client", &["sterna-protocol", "sterna-oauth"]),
     (
         "sterna-gateway",
-        &["sterna-protocol", "sterna-server", "sterna-client"],
+        &[
+            "sterna-protocol",
+            "sterna-store",
+            "sterna-server",
+            "sterna-client",
+        ],
     ),
     (
         "sterna-testkit",

@@ -5,8 +5,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use sterna_client::Era;
 
+use super::auth::AuthTable;
+use super::credential::CredentialTable;
 use super::mcp_json::Entry;
-use super::{ConfigError, McpJson, SessionScope, UpstreamConfig, prefix_of};
+use super::{
+    ConfigError, Connection, Credential, McpJson, SessionScope, UpstreamConfig, prefix_of,
+};
 use crate::name_filter::NameFilter;
 
 /// Configuration of a gateway in TOML, which says more than an `mcp.json` can.
@@ -24,7 +28,7 @@ use crate::name_filter::NameFilter;
 ///     url = "https://billing.internal/mcp"
 ///     headers = { Authorization = "Bearer ${BILLING_TOKEN}" }
 ///     prefix = "billing_"
-///     tools = { allow = ["get_*", "refund"], deny = ["get_secret"] }
+///     tools = { allow = ["get_*", "refund"], approve = ["refund"] }
 /// "#)?;
 /// let servers = file.servers(Path::new("."), &|_| Some("s3cret".to_owned()))?;
 /// assert!(servers[0].tools.admits("refund"));
@@ -43,6 +47,8 @@ pub struct GatewayFile {
     /// File with the bearer tokens of callers: `token subject [scope …]`, one a
     /// line.
     pub tokens: Option<PathBuf>,
+    /// Authorization server whose tokens callers show, in place of such a file.
+    pub auth: Option<AuthTable>,
     /// Files like an `mcp.json` whose servers are offered too.
     pub include: Vec<PathBuf>,
     servers: BTreeMap<String, ServerTable>,
@@ -61,17 +67,28 @@ struct ServerTable {
     url: Option<String>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
+    credential: Option<CredentialTable>,
     #[serde(default)]
     era: NamedEra,
     prefix: Option<String>,
     #[serde(default)]
     session: SessionScope,
     #[serde(default)]
-    tools: NameFilter,
+    tools: ToolsTable,
     #[serde(default)]
     prompts: NameFilter,
     #[serde(default)]
     resources: NameFilter,
+}
+
+/// `tools = { … }` of a server: patterns of their names.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct ToolsTable {
+    allow: Vec<String>,
+    deny: Vec<String>,
+    /// Those that the caller must approve.
+    approve: Vec<String>,
 }
 
 /// Revisions as the file names them.
@@ -124,9 +141,15 @@ impl GatewayFile {
             server.prefix = table.prefix.clone().unwrap_or_else(|| prefix_of(name));
             server.era = table.era.into();
             server.session = table.session;
-            server.tools = table.tools.clone();
+            server.tools.allow.clone_from(&table.tools.allow);
+            server.tools.deny.clone_from(&table.tools.deny);
+            server.approve.clone_from(&table.tools.approve);
             server.prompts = table.prompts.clone();
             server.resources = table.resources.clone();
+            if let Some(credential) = &table.credential {
+                let read = self.credential(credential, folder, var, &mut server.connection);
+                server.credential = read.map_err(|reason| ConfigError::server(name, reason))?;
+            }
             servers.push(server);
         }
         for included in &self.include {
@@ -152,6 +175,24 @@ impl GatewayFile {
             only.prefix.clear();
         }
         Ok(servers)
+    }
+
+    fn credential(
+        &self,
+        table: &CredentialTable,
+        folder: &Path,
+        var: &dyn Fn(&str) -> Option<String>,
+        connection: &mut Connection,
+    ) -> Result<Credential, String> {
+        let Connection::Url { headers, .. } = connection else {
+            return Err("a program gets its credential in `env`".to_owned());
+        };
+        let credential = table.read(folder, var, headers)?;
+        if credential.trades_tokens() && self.auth.is_none() {
+            let reason = "an `exchange` trades the tokens of callers, so the file needs `[auth]`";
+            return Err(reason.to_owned());
+        }
+        Ok(credential)
     }
 }
 

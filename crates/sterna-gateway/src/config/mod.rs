@@ -1,20 +1,26 @@
 //! Servers behind a gateway, and how they are offered.
 
+mod auth;
+mod credential;
 mod file;
 mod mcp_json;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+pub use auth::AuthTable;
+pub use credential::{Credential, TokenClient};
 pub use file::GatewayFile;
 pub use mcp_json::McpJson;
 use serde::Deserialize;
 use sterna_client::Era;
+use sterna_server::Store;
 use thiserror::Error;
 
-use crate::name_filter::NameFilter;
+use crate::name_filter::{self, NameFilter};
 
 /// Settings of a [`Gateway`](crate::Gateway).
 #[derive(Clone, Debug)]
@@ -31,6 +37,12 @@ pub struct GatewayConfig {
     /// Time that a held call waits for its answers. Ten minutes are a meeting's
     /// break; most servers give up earlier.
     pub held_for: Duration,
+    /// Time within which a question for an approval must be answered. An hour, as
+    /// long as the state of the call that waits for it.
+    pub approval_for: Duration,
+    /// Store in which used approvals are entered. Without one each replica knows
+    /// only those that were used at itself, until it is restarted.
+    pub store: Option<SharedStore>,
     /// Time after which a session that was not used is closed.
     pub idle: Duration,
     /// Longest wait for the lists of a server.
@@ -46,6 +58,8 @@ impl GatewayConfig {
             held_per_caller: 8,
             held_in_all: 1000,
             held_for: Duration::from_secs(600),
+            approval_for: Duration::from_secs(3600),
+            store: None,
             idle: Duration::from_secs(300),
             list_timeout: Duration::from_secs(10),
         }
@@ -60,6 +74,8 @@ pub struct UpstreamConfig {
     pub name: String,
     /// The way to it.
     pub connection: Connection,
+    /// Credential besides the header fields of the connection.
+    pub credential: Credential,
     /// Revisions that it is spoken to in. By default the gateway finds out.
     pub era: Era,
     /// Text before the names of its tools and prompts.
@@ -68,6 +84,9 @@ pub struct UpstreamConfig {
     pub session: SessionScope,
     /// Tools that are offered, by the names that the server gives them.
     pub tools: NameFilter,
+    /// Patterns of the tools that are called only after the caller has said yes to
+    /// exactly these arguments, by the names that the server gives them.
+    pub approve: Vec<String>,
     /// Prompts that are offered.
     pub prompts: NameFilter,
     /// Resources and templates that are offered, by their URIs and patterns.
@@ -81,13 +100,44 @@ impl UpstreamConfig {
         Self {
             name: name.into(),
             connection,
+            credential: Credential::default(),
             era: Era::Any,
             prefix: String::new(),
             session: SessionScope::default(),
             tools: NameFilter::default(),
+            approve: Vec::new(),
             prompts: NameFilter::default(),
             resources: NameFilter::default(),
         }
+    }
+}
+
+impl UpstreamConfig {
+    pub(crate) fn needs_approval(&self, tool: &str) -> bool {
+        let mut patterns = self.approve.iter();
+        patterns.any(|pattern| name_filter::matches(pattern, tool))
+    }
+}
+
+/// Store that the gateway shares with its server. Cheap to clone.
+#[derive(Clone)]
+pub struct SharedStore(Arc<dyn Store>);
+
+impl SharedStore {
+    pub(crate) fn as_dyn(&self) -> &dyn Store {
+        &*self.0
+    }
+}
+
+impl From<Arc<dyn Store>> for SharedStore {
+    fn from(store: Arc<dyn Store>) -> Self {
+        Self(store)
+    }
+}
+
+impl fmt::Debug for SharedStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SharedStore")
     }
 }
 
@@ -123,6 +173,11 @@ impl Connection {
             Self::Command { program, .. } => program,
             Self::Url { url, .. } => url,
         }
+    }
+
+    /// Returns `true` if requests have header fields of the configuration.
+    pub(crate) fn has_headers(&self) -> bool {
+        matches!(self, Self::Url { headers, .. } if !headers.is_empty())
     }
 
     /// Name of the transport: `http` or `stdio`.

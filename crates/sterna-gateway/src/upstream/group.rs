@@ -8,6 +8,7 @@ use super::lists::{Fetched, ServerLists};
 use super::session::{SessionLease, UpstreamSession};
 use super::{Freshness, Upstream};
 use crate::config::SessionScope;
+use crate::credentials::GroupCredential;
 use crate::failure::{Reason, not_connected};
 
 /// Sessions of one caller with one server. The first one is preferred, so that
@@ -15,6 +16,7 @@ use crate::failure::{Reason, not_connected};
 #[derive(Debug)]
 pub(super) struct SessionGroup {
     capabilities: ClientCapabilities,
+    pub(super) credential: GroupCredential,
     sessions: Mutex<Vec<Arc<UpstreamSession>>>,
     /// Calls that may have a session of their own.
     places: Arc<Semaphore>,
@@ -27,9 +29,14 @@ pub(super) struct SessionGroup {
 
 impl SessionGroup {
     /// Creates a group in which a caller may hold so many calls.
-    pub(super) fn new(capabilities: ClientCapabilities, held: usize) -> Self {
+    pub(super) fn new(
+        capabilities: ClientCapabilities,
+        credential: GroupCredential,
+        held: usize,
+    ) -> Self {
         Self {
             capabilities,
+            credential,
             places: Arc::new(Semaphore::new(held + RUNNING)),
             sessions: Mutex::default(),
             opening: tokio::sync::Mutex::default(),
@@ -69,7 +76,11 @@ impl SessionGroup {
     }
 
     async fn open(&self, upstream: &Upstream) -> Result<Arc<UpstreamSession>, Reason> {
-        let session = Arc::new(upstream.connect(&self.capabilities).await?);
+        let session = Arc::new(
+            upstream
+                .connect(&self.capabilities, &self.credential)
+                .await?,
+        );
         self.lock().push(Arc::clone(&session));
         Ok(session)
     }
