@@ -31,6 +31,19 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
+    const ALL: [Self; 10] = [
+        Self::ApprovalUsed,
+        Self::HeldCallGone,
+        Self::Lost,
+        Self::NoRandomness,
+        Self::StoreAway,
+        Self::TooManyApprovals,
+        Self::TooManyHeld,
+        Self::Unauthorized,
+        Self::Unreachable,
+        Self::Unsupported,
+    ];
+
     fn code(self) -> &'static str {
         match self {
             Self::ApprovalUsed => "MR0920",
@@ -107,6 +120,14 @@ impl Reason {
             "outcome": self.outcome(),
         })))
     }
+}
+
+/// Reason of an error that the gateway made.
+pub(crate) fn reason_of(error: &ErrorObject) -> Option<&'static str> {
+    let said = error.data.as_ref()?.get("reason")?.as_str()?;
+    // A server may write there what it likes.
+    let all = Reason::ALL.iter().map(|reason| reason.label());
+    all.into_iter().find(|label| *label == said)
 }
 
 /// The failure to open a session with a server.

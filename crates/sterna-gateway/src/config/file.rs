@@ -49,6 +49,10 @@ pub struct GatewayFile {
     pub tokens: Option<PathBuf>,
     /// Authorization server whose tokens callers show, in place of such a file.
     pub auth: Option<AuthTable>,
+    /// Place of the audit log: a file, or `stderr`.
+    pub audit: Option<PathBuf>,
+    /// Opens `/metrics`.
+    pub metrics: bool,
     /// Files like an `mcp.json` whose servers are offered too.
     pub include: Vec<PathBuf>,
     servers: BTreeMap<String, ServerTable>,

@@ -20,6 +20,7 @@ use sterna_client::Era;
 use sterna_server::Store;
 use thiserror::Error;
 
+use crate::audit::AuditTarget;
 use crate::name_filter::{self, NameFilter};
 
 /// Settings of a [`Gateway`](crate::Gateway).
@@ -43,6 +44,9 @@ pub struct GatewayConfig {
     /// Store in which used approvals are entered. Without one each replica knows
     /// only those that were used at itself, until it is restarted.
     pub store: Option<SharedStore>,
+    /// Place of the audit log: a line of JSON for each round of a call, without
+    /// any value.
+    pub audit: Option<AuditTarget>,
     /// Time after which a session that was not used is closed.
     pub idle: Duration,
     /// Longest wait for the lists of a server.
@@ -60,6 +64,7 @@ impl GatewayConfig {
             held_for: Duration::from_secs(600),
             approval_for: Duration::from_secs(3600),
             store: None,
+            audit: None,
             idle: Duration::from_secs(300),
             list_timeout: Duration::from_secs(10),
         }
@@ -67,7 +72,7 @@ impl GatewayConfig {
 }
 
 /// One server behind the gateway.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UpstreamConfig {
     /// Name of the server, in errors and in the metadata of lists.

@@ -158,6 +158,26 @@ impl SessionGroup {
         !self.lock().is_empty()
     }
 
+    /// Number of open sessions.
+    pub(super) fn len(&self) -> u64 {
+        u64::try_from(self.lock().len()).unwrap_or(u64::MAX)
+    }
+
+    /// Closes sessions that no call has, in good order. Returns `true` if one is
+    /// left.
+    pub(super) async fn close_unused(&self) -> bool {
+        let (unused, is_left) = {
+            let mut sessions = self.lock();
+            let is_unused = |session: &Arc<UpstreamSession>| Arc::strong_count(session) == 1;
+            let (unused, kept): (Vec<_>, Vec<_>) = sessions.drain(..).partition(is_unused);
+            *sessions = kept;
+            (unused, !sessions.is_empty())
+        };
+        let closing = unused.iter().map(|session| session.client.clone().close());
+        futures::future::join_all(closing).await;
+        is_left
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<UpstreamSession>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }

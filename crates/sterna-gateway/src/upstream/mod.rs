@@ -273,6 +273,22 @@ impl Upstream {
         }
     }
 
+    /// Number of open sessions.
+    pub(crate) fn sessions(&self) -> u64 {
+        let groups = self.lock().entries();
+        groups.iter().map(|(_, group)| group.len()).sum()
+    }
+
+    /// Closes sessions that no call has. Returns `true` if one is left.
+    pub(crate) async fn close_unused(&self) -> bool {
+        let mut is_left = false;
+        let groups = self.lock().entries();
+        for (_, group) in groups {
+            is_left |= group.close_unused().await;
+        }
+        is_left
+    }
+
     fn lock(&self) -> MutexGuard<'_, CallerCache<Arc<SessionGroup>>> {
         self.groups.lock().unwrap_or_else(PoisonError::into_inner)
     }

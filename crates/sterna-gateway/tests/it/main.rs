@@ -3,11 +3,13 @@
 
 mod approving;
 mod asking;
+mod auditing;
 mod children;
 mod credentials;
 mod failing;
 mod issuer;
 mod listing;
+mod reloading;
 mod sessions;
 mod upstream;
 
