@@ -26,26 +26,28 @@ pub(crate) struct RoundRecorder {
 impl RoundRecorder {
     /// Begins the record of a round.
     pub(crate) fn begin(&self, method: &'static str, call: &BackendCall) -> RoundRecord {
-        let digest = self.audit.is_some().then(|| {
-            let arguments = call.arguments().map_or("", |arguments| arguments.as_str());
-            sha256(arguments)
-        });
-        RoundRecord {
-            recorder: self.clone(),
-            begun: Instant::now(),
-            line: Some(AuditLine {
+        let line = match &self.audit {
+            Some(_) => AuditLine {
                 time: UnixMillis::from(self.clock.now()).to_string(),
                 who: Who::of(call.caller().principal()),
                 method,
                 name: cut(call.name()),
-                server: None,
                 round: call.round(),
                 trace: call.trace().id(),
-                arguments: digest,
+                arguments: Some(sha256(
+                    call.arguments().map_or("", |arguments| arguments.as_str()),
+                )),
+                ..AuditLine::default()
+            },
+            // The metrics need the server and the outcome alone.
+            None => AuditLine::default(),
+        };
+        RoundRecord {
+            recorder: self.clone(),
+            begun: Instant::now(),
+            line: Some(AuditLine {
                 outcome: "cancelled",
-                code: None,
-                reason: None,
-                millis: 0,
+                ..line
             }),
         }
     }
@@ -134,7 +136,7 @@ impl RoundRecorder {
 }
 
 /// One line of the audit log. It holds no argument, no answer and no result.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct AuditLine {
     time: String,
     /// `null` for an anonymous caller.
