@@ -8,6 +8,8 @@ use sterna_server::RequestError;
 /// Reason that the gateway itself could not bring a call to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
+    /// The approval was used for a call already.
+    ApprovalUsed,
     /// The server does not have a carried call any more, and has seen no answer of
     /// this round.
     CarriedCallGone,
@@ -22,8 +24,14 @@ pub(crate) enum Reason {
     Interrupted,
     /// The server's answer never came.
     Lost,
+    /// The operating system gave no randomness.
+    NoRandomness,
+    /// The store that approvals are entered in cannot be reached.
+    StoreAway,
     /// The store, through which answers reach another gateway, did not take them.
     StoreUnavailable,
+    /// The caller has used more approvals than may be remembered.
+    TooManyApprovals,
     /// More calls are held than may be.
     TooManyHeld,
     /// The server wants to know who is calling, and the gateway may not say.
@@ -35,13 +43,33 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
+    const ALL: [Self; 15] = [
+        Self::ApprovalUsed,
+        Self::CarriedCallGone,
+        Self::CarriedCallLost,
+        Self::HeldCallGone,
+        Self::HeldCallUnanswered,
+        Self::Interrupted,
+        Self::Lost,
+        Self::NoRandomness,
+        Self::StoreAway,
+        Self::StoreUnavailable,
+        Self::TooManyApprovals,
+        Self::TooManyHeld,
+        Self::Unauthorized,
+        Self::Unreachable,
+        Self::Unsupported,
+    ];
+
     fn code(self) -> &'static str {
         match self {
+            Self::ApprovalUsed => "MR0920",
             Self::CarriedCallGone | Self::CarriedCallLost => "MR0910",
             Self::HeldCallGone | Self::HeldCallUnanswered => "MR0902",
             Self::Interrupted => "MR0911",
             Self::Lost => "MR0901",
             Self::StoreUnavailable => "MR0912",
+            Self::NoRandomness | Self::StoreAway | Self::TooManyApprovals => "MR0921",
             Self::TooManyHeld => "MR0903",
             Self::Unauthorized => "MR0905",
             Self::Unreachable => "MR0900",
@@ -51,11 +79,15 @@ impl Reason {
 
     pub(crate) fn label(self) -> &'static str {
         match self {
+            Self::ApprovalUsed => "approval_used",
             Self::CarriedCallGone | Self::CarriedCallLost => "carried_call_gone",
             Self::HeldCallGone | Self::HeldCallUnanswered => "held_call_gone",
             Self::Interrupted => "carried_call_interrupted",
             Self::Lost => "upstream_lost",
             Self::StoreUnavailable => "store_unavailable",
+            Self::NoRandomness => "no_randomness",
+            Self::StoreAway => "store_unavailable",
+            Self::TooManyApprovals => "too_many_approvals",
             Self::TooManyHeld => "too_many_held_calls",
             Self::Unauthorized => "upstream_unauthorized",
             Self::Unreachable => "upstream_unreachable",
@@ -67,8 +99,12 @@ impl Reason {
     /// may have.
     fn outcome(self) -> &'static str {
         match self {
-            Self::CarriedCallGone
+            Self::ApprovalUsed
+            | Self::CarriedCallGone
             | Self::HeldCallUnanswered
+            | Self::NoRandomness
+            | Self::StoreAway
+            | Self::TooManyApprovals
             | Self::Unauthorized
             | Self::Unreachable => "none",
             Self::CarriedCallLost
@@ -83,6 +119,9 @@ impl Reason {
 
     fn text(self) -> &'static str {
         match self {
+            Self::ApprovalUsed => {
+                "this approval was used for a call already; call again to be asked again"
+            }
             Self::CarriedCallGone => {
                 "it does not have the call any more that waited for these answers, and got none of \
                  them; call again"
@@ -105,6 +144,12 @@ impl Reason {
             Self::StoreUnavailable => {
                 "the answers cannot reach the gateway that holds the call; send the same retry again"
             }
+            Self::NoRandomness | Self::StoreAway => {
+                "the approval cannot be noted just now, so the call was not made; try again later"
+            }
+            Self::TooManyApprovals => {
+                "too many approvals were used within an hour, so the call was not made; try again later"
+            }
             Self::TooManyHeld => {
                 "too many calls wait for answers; answer some of them first, then call again"
             }
@@ -125,6 +170,14 @@ impl Reason {
             "outcome": self.outcome(),
         })))
     }
+}
+
+/// Reason of an error that the gateway made.
+pub(crate) fn reason_of(error: &ErrorObject) -> Option<&'static str> {
+    let said = error.data.as_ref()?.get("reason")?.as_str()?;
+    // A server may write there what it likes.
+    let all = Reason::ALL.iter().map(|reason| reason.label());
+    all.into_iter().find(|label| *label == said)
 }
 
 /// The failure to open a session with a server.

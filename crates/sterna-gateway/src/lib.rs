@@ -38,9 +38,13 @@
 //! `docs/gateway.md` has the guide, and what cannot be had.
 
 // Lower modules first: each may use those above it in this list.
+mod audit;
+mod metrics;
 mod name_filter;
 
 mod config;
+
+mod credentials;
 
 mod failure;
 
@@ -48,14 +52,22 @@ mod upstream;
 
 mod view;
 
+mod server_set;
+
 mod calls;
+
+mod approval;
+mod round_record;
 
 mod gateway;
 mod survey;
 
+pub use audit::AuditTarget;
 pub use config::{
-    ConfigError, Connection, GatewayConfig, GatewayFile, McpJson, SessionScope, UpstreamConfig,
+    AuthTable, ConfigError, Connection, Credential, GatewayConfig, GatewayFile, McpJson,
+    SessionScope, SharedStore, TokenClient, UpstreamConfig,
 };
-pub use gateway::{Gateway, StartError};
+pub use gateway::Gateway;
 pub use name_filter::NameFilter;
+pub use server_set::StartError;
 pub use survey::{Surveyed, Survival, survey};

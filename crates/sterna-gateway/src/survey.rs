@@ -10,9 +10,9 @@ use sterna_protocol::capabilities::{
     ClientCapabilities, ElicitationCapability, SamplingCapability,
 };
 use sterna_protocol::json::JsonObject;
-use sterna_server::auth::Principal;
+use sterna_server::auth::Caller;
 
-use crate::config::{ConfigError, GatewayConfig};
+use crate::config::{ConfigError, Credential, GatewayConfig};
 use crate::upstream::{Freshness, Upstream};
 use crate::view::Views;
 
@@ -49,6 +49,8 @@ pub struct Surveyed {
     pub server: String,
     /// `http` or `stdio`.
     pub transport: &'static str,
+    /// Credential that it is shown: `headers`, `client`, `exchange` or `none`.
+    pub credential: &'static str,
     /// `modern`, `legacy`, or `None` if the server cannot be reached.
     pub era: Option<&'static str>,
     /// Revision that it speaks, and its name and version of itself.
@@ -79,7 +81,7 @@ pub async fn survey(config: &GatewayConfig) -> Result<Vec<Surveyed>, ConfigError
     let servers = config.servers.iter().cloned();
     let upstreams = servers.map(|server| Upstream::new(server, config).map(Arc::new));
     let upstreams: Vec<_> = upstreams.collect::<Result<_, _>>()?;
-    let (anonymous, everything) = (Principal::anonymous(), everything());
+    let (anonymous, everything) = (Caller::anonymous(), everything());
     let views = Views::default();
     let merged = views
         .find(&upstreams, &anonymous, &everything, Freshness::AsSaid)
@@ -102,13 +104,17 @@ pub async fn survey(config: &GatewayConfig) -> Result<Vec<Surveyed>, ConfigError
 
 async fn look(
     upstream: &Arc<Upstream>,
-    anonymous: &Principal,
+    anonymous: &Caller,
     declared: &ClientCapabilities,
 ) -> Surveyed {
     let key = upstream.key(anonymous, declared);
     let mut found = Surveyed {
         server: upstream.name().to_owned(),
         transport: upstream.config.connection.transport(),
+        credential: match upstream.config.connection.has_headers() {
+            true if upstream.config.credential == Credential::None => "headers",
+            _ => upstream.config.credential.label(),
+        },
         era: None,
         version: None,
         tools: 0,
@@ -119,6 +125,13 @@ async fn look(
         survival: None,
         problems: Vec::new(),
     };
+    if upstream.config.credential.trades_tokens() {
+        // What it offers is for its callers, and nobody calls here.
+        if let Err(reason) = upstream.reach().await {
+            found.problems.push(reason.label().to_owned());
+        }
+        return found;
+    }
     let (session, lists) = (
         upstream.session(&key, declared).await,
         upstream.lists(&key, declared, Freshness::AsSaid).await,

@@ -85,6 +85,7 @@ impl AdmissionPolicy {
             let needed = self.advised(operation(&head.headers));
             return Err(self.deny(Denied::InsufficientScope(needed.clone()), &needed));
         }
+        let caller = self.gate.keep_token(caller, &head.headers);
         Ok(Admission::new(caller, address, self))
     }
 

@@ -21,4 +21,7 @@
 mod fetch;
 mod url;
 
+mod issuer;
+
+pub use issuer::IssuerKeys;
 pub use url::{JwksUrl, UrlError};

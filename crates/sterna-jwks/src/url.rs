@@ -29,15 +29,7 @@ impl JwksUrl {
     ///
     /// [`UrlError`] says what is wrong with the address or the machine.
     pub fn new(url: &str) -> Result<Self, UrlError> {
-        let mut roots = RootCertStore::empty();
-        if !url.starts_with("http:") {
-            let found = rustls_native_certs::load_native_certs();
-            roots.add_parsable_certificates(found.certs);
-            if roots.is_empty() {
-                return Err(UrlError::NoRoots);
-            }
-        }
-        Self::with_roots(url, roots)
+        Self::with_roots(url, native_roots(url)?)
     }
 
     /// Fetches from `url`, trusting the authorities whose certificates are in
@@ -59,7 +51,7 @@ impl JwksUrl {
         Self::with_roots(url, roots)
     }
 
-    fn with_roots(url: &str, roots: RootCertStore) -> Result<Self, UrlError> {
+    pub(crate) fn with_roots(url: &str, roots: RootCertStore) -> Result<Self, UrlError> {
         let refused = || UrlError::Address(url.to_owned());
         let uri: Uri = url.parse().map_err(|_| refused())?;
         let host = uri.host().ok_or_else(refused)?;
@@ -97,6 +89,19 @@ pub enum UrlError {
     /// TLS could not be set up.
     #[error("TLS could not be set up")]
     Tls(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// The certificates that this machine trusts, if `url` needs them.
+pub(crate) fn native_roots(url: &str) -> Result<RootCertStore, UrlError> {
+    let mut roots = RootCertStore::empty();
+    if !url.starts_with("http:") {
+        let found = rustls_native_certs::load_native_certs();
+        roots.add_parsable_certificates(found.certs);
+        if roots.is_empty() {
+            return Err(UrlError::NoRoots);
+        }
+    }
+    Ok(roots)
 }
 
 fn connector(roots: RootCertStore) -> Result<TlsConnector, UrlError> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::attempt::Attempt;
 use crate::config::Config;
-use crate::discovery::ServerUrl;
+use crate::discovery::{ServerUrl, TokenIssuer};
 use crate::endpoint::Reach;
 use crate::error::{At, Error, Fault, Step};
 use crate::grant::{Grant, GrantContext};
@@ -41,6 +41,7 @@ impl OAuth {
         Builder {
             server_url: server_url.into(),
             grant: grant.into(),
+            issuer: None,
             config: Config::default(),
             scopes: None,
             store: Arc::new(MemoryStore::new()),
@@ -69,6 +70,7 @@ impl OAuth {
 pub struct Builder {
     server_url: String,
     grant: Grant,
+    issuer: Option<TokenIssuer>,
     config: Config,
     scopes: Option<Scopes>,
     store: Arc<dyn CredentialStore>,
@@ -78,6 +80,16 @@ impl Builder {
     /// Sets limits and policies.
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
+        self
+    }
+
+    /// Gets tokens from `issuer`, whatever the MCP server says.
+    ///
+    /// The MCP server is not asked for metadata. A grant that needs no person gets
+    /// its token before the first request, so the MCP server need not challenge
+    /// either.
+    pub fn issuer(mut self, issuer: TokenIssuer) -> Self {
+        self.issuer = Some(issuer);
         self
     }
 
@@ -111,13 +123,20 @@ impl Builder {
         if let Grant::AuthorizationCode(code) = &self.grant {
             code.check()?;
         }
+        if self.issuer.is_none() && matches!(self.grant, Grant::TokenExchange(_)) {
+            return Err(Fault::NoIssuer);
+        }
         let context = GrantContext {
             http: Http::new(Reach::of(server.endpoint.url()), &self.config)?,
             config: self.config,
             nonces: Nonces::default(),
             records: CredentialRecords::new(self.store),
         };
-        let manager = TokenManager::new(server, self.grant, self.scopes, context);
+        if let Some(issuer) = &self.issuer {
+            let http = issuer.reach(&context.http, "issuer")?;
+            http.endpoint("issuer", issuer.url())?;
+        }
+        let manager = TokenManager::new(server, self.grant, self.issuer, self.scopes, context);
         Ok(OAuth {
             manager: Arc::new(manager),
         })
@@ -129,6 +148,7 @@ impl fmt::Debug for Builder {
         f.debug_struct("Builder")
             .field("server_url", &self.server_url)
             .field("grant", &self.grant)
+            .field("issuer", &self.issuer)
             .field("config", &self.config)
             .field("scopes", &self.scopes)
             .finish_non_exhaustive()

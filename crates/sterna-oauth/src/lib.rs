@@ -91,10 +91,11 @@ pub use attempt::{Attempt, RetryDecision};
 pub use builder::{Builder, OAuth};
 pub use client::{ClientAuth, ClientMetadata, Registration, SigningKey};
 pub use config::{Config, Dpop, MissingMetadata};
+pub use discovery::TokenIssuer;
 pub use error::{BoxError, Error, ErrorKind, Step};
 pub use grant::{
     AssertionSource, AuthorizationCode, ClientCredentials, EnterpriseManaged, Grant,
-    IdentityProvider, WorkloadIdentity,
+    IdentityProvider, TokenExchange, WorkloadIdentity,
 };
 pub use secret::Secret;
 pub use store::{CredentialKey, CredentialStore, MemoryStore};

@@ -128,6 +128,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sterna-flow",
             "sterna-gateway",
             "sterna-inspect",
+            "sterna-jwks",
             "sterna-store",
             "sterna-store-postgres",
             "sterna-store-sqlite",

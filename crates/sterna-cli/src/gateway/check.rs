@@ -33,6 +33,7 @@ fn text(found: &[Surveyed]) -> Text {
     let mut table = Table::new(&[
         "SERVER",
         "TRANSPORT",
+        "CREDENTIAL",
         "ERA",
         "TOOLS",
         "PROMPTS",
@@ -45,6 +46,7 @@ fn text(found: &[Surveyed]) -> Text {
         table.row([
             one.server.clone(),
             one.transport.to_owned(),
+            one.credential.to_owned(),
             one.era.unwrap_or("-").to_owned(),
             one.tools.to_string(),
             one.prompts.to_string(),

@@ -1,18 +1,19 @@
 //! `sterna gateway`: one endpoint in front of many servers.
 
+mod access;
 mod check;
+mod reload;
 mod settings;
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use sterna_gateway::{Gateway, GatewayConfig, StartError};
-use sterna_server::auth::{Gate, StaticTokens};
+use sterna_server::http::HttpConfig;
 use sterna_server::{Server, Store};
 use sterna_store_postgres::PostgresStore;
 use sterna_store_sqlite::SqliteStore;
+use tokio::task::JoinSet;
 
 use crate::args::{GatewayArgs, GatewayCommand};
 use crate::exit::{Exit, Failure};
@@ -26,15 +27,22 @@ pub(crate) async fn run(args: GatewayArgs, screen: Screen) -> Result<Exit, Failu
     let file = args.file.as_deref();
     let file = file.ok_or_else(|| Failure::usage("no file with servers is named"))?;
     let settings = GatewaySettings::read(file)?;
-    let config = GatewayConfig::new(settings.servers.clone());
-    let gateway = match &args.store {
-        Some(store) => Gateway::start_with_store(config, open_store(store).await?).await,
-        None => Gateway::start(config).await,
-    };
+    if args.stdio && access::trades_tokens(&settings) {
+        let reason =
+            "a client on standard input shows no token that could be exchanged; serve over HTTP";
+        return Err(Failure::usage(format!("{}: {reason}", file.display())));
+    }
+    let mut config = GatewayConfig::new(settings.servers.clone());
+    config.audit.clone_from(&settings.audit);
+    if let Some(store) = &args.store {
+        config.store = Some(open_store(store).await?.into());
+    }
+    let gateway = Gateway::start(config).await;
     let gateway = gateway.map_err(|error| match error {
         StartError::Config(_) | StartError::NoServer => {
             Failure::usage(format!("{}: {error}", file.display()))
         }
+        error @ StartError::Audit(_) => Failure::new(Exit::Failed, error),
         error => {
             let failure = Failure::new(Exit::Failed, anyhow::anyhow!("{error}"));
             failure.hint(format!(
@@ -43,7 +51,11 @@ pub(crate) async fn run(args: GatewayArgs, screen: Screen) -> Result<Exit, Failu
             ))
         }
     })?;
+    let mut watching = JoinSet::new();
+    let watch = reload::watch(gateway.clone(), file.to_owned(), settings.clone());
+    watching.spawn(watch);
     let served = serve(&gateway, &args, settings).await;
+    watching.shutdown().await;
     gateway.close().await;
     served
 }
@@ -56,14 +68,21 @@ async fn serve(
     let mut server = gateway
         .server("sterna-gateway", env!("CARGO_PKG_VERSION"))
         .log_to_stderr();
-    if let Some(keys) = args.key_file.clone().or(settings.keys) {
+    if let Some(keys) = args.key_file.clone().or_else(|| settings.keys.clone()) {
         server = server.key_file(keys);
+    }
+    let (gate, probes) = access::read(&settings, gateway.probes())?;
+    server = server.probes(probes);
+    if let Some(gate) = gate {
+        server = server.gate(gate);
+    }
+    if settings.metrics {
+        let mut http = HttpConfig::default();
+        http.metrics = true;
+        server = server.http(http);
     }
     if let Some(audience) = settings.audience {
         server = server.configure(|config| config.audience = Some(audience));
-    }
-    if let Some(tokens) = settings.tokens {
-        server = server.gate(Gate::guarded(read_tokens(tokens)?));
     }
     if args.stdio {
         server.stdio().await?;
@@ -77,14 +96,9 @@ async fn listen(server: Server, address: SocketAddr) -> Result<Exit, Failure> {
     let served = server.serve(address).await;
     served.map_err(|error| {
         let failure = Failure::from(error);
-        failure.hint("--listen names another address; off loopback a gateway needs --key-file, and `tokens` in a TOML file")
+        failure.hint("--listen names another address; off loopback a gateway needs --key-file, and `tokens` or `[auth]` in a TOML file")
     })?;
     Ok(Exit::Done)
-}
-
-fn read_tokens(file: PathBuf) -> Result<StaticTokens, Failure> {
-    let tokens = StaticTokens::from_file(&file);
-    Ok(tokens.with_context(|| format!("{} has no tokens of callers", file.display()))?)
 }
 
 /// Opens a store: a file, or a database of PostgreSQL.

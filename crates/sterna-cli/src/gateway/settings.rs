@@ -2,19 +2,22 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use sterna_gateway::{GatewayFile, McpJson, UpstreamConfig};
+use sterna_gateway::{AuditTarget, AuthTable, GatewayFile, McpJson, UpstreamConfig};
 
 use crate::exit::Failure;
 use crate::target::variable;
 
-/// GatewaySettings of a gateway, from whichever kind of file.
-#[derive(Debug, Default)]
+/// Settings of a gateway, from whichever kind of file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct GatewaySettings {
     pub(super) servers: Vec<UpstreamConfig>,
     pub(super) listen: Option<SocketAddr>,
     pub(super) audience: Option<String>,
     pub(super) keys: Option<PathBuf>,
     pub(super) tokens: Option<PathBuf>,
+    pub(super) auth: Option<AuthTable>,
+    pub(super) audit: Option<AuditTarget>,
+    pub(super) metrics: bool,
 }
 
 impl GatewaySettings {
@@ -39,6 +42,33 @@ impl GatewaySettings {
             audience: read.audience,
             keys: read.keys.map(|keys| folder.join(keys)),
             tokens: read.tokens.map(|tokens| folder.join(tokens)),
+            auth: read.auth.map(|auth| within(auth, folder)),
+            metrics: read.metrics,
+            audit: read.audit.map(|audit| match audit == Path::new("stderr") {
+                true => AuditTarget::Stderr,
+                false => AuditTarget::File(folder.join(audit)),
+            }),
         })
     }
+}
+
+impl GatewaySettings {
+    /// The same settings without the servers, which alone are taken over while the
+    /// gateway runs.
+    pub(super) fn without_servers(&self) -> Self {
+        Self {
+            servers: Vec::new(),
+            ..self.clone()
+        }
+    }
+}
+
+/// The table with its paths relative to `folder`.
+fn within(mut auth: AuthTable, folder: &Path) -> AuthTable {
+    auth.ca = auth.ca.map(|ca| folder.join(ca));
+    auth.jwks = auth.jwks.map(|jwks| match jwks.contains("://") {
+        true => jwks,
+        false => folder.join(jwks).to_string_lossy().into_owned(),
+    });
+    auth
 }

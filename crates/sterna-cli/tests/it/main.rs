@@ -3,6 +3,7 @@
 
 mod api;
 mod command;
+mod issuer;
 mod operations_api;
 mod project;
 mod raw_server;
@@ -24,6 +25,8 @@ mod escapes;
 mod exits;
 mod forms;
 mod gateway;
+mod gateway_access;
+mod gateway_file;
 mod generated;
 mod guide;
 mod inspect;

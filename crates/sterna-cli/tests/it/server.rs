@@ -1,10 +1,11 @@
 //! A server for the command to call, in this process.
 
 use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use http::request::Parts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sterna_protocol::input::{InputRequired, RequestState};
@@ -12,7 +13,7 @@ use sterna_protocol::result::Outcome;
 use sterna_protocol::sampling::SamplingMessageContentBlock;
 use sterna_protocol::tool::CallToolResult;
 use sterna_seal::{Key, Keyring, SecretKey};
-use sterna_server::auth::{Gate, StaticTokens};
+use sterna_server::auth::{Gate, Principal, StaticTokens};
 use sterna_server::{
     Answers, AskError, Call, Cx, Edit, Level, Progress, RequestError, SamplingRequest, Server,
     ServerConfig, TaskMode, Tool, ToolError,
@@ -28,6 +29,36 @@ pub(crate) fn start() -> String {
 pub(crate) fn start_guarded(token: &str) -> String {
     let tokens = StaticTokens::parse(&format!("{token} alice")).unwrap();
     serve(server().gate(Gate::guarded(tokens)))
+}
+
+/// An instance that sees every head.
+pub(crate) struct Tapped {
+    pub(crate) url: String,
+    heads: Arc<Mutex<String>>,
+}
+
+impl Tapped {
+    /// The header fields of all requests.
+    pub(crate) fn heads(&self) -> String {
+        self.heads.lock().unwrap().clone()
+    }
+}
+
+/// Starts an instance that lets in who shows a token that begins with `prefix`.
+pub(crate) fn start_tapped(prefix: &'static str) -> Tapped {
+    let heads = Arc::new(Mutex::new(String::new()));
+    let tap = Arc::clone(&heads);
+    let url = serve(server().callers(move |head: &Parts| {
+        let shown = head.headers.get("authorization")?.to_str().ok()?;
+        tap.lock()
+            .unwrap()
+            .push_str(&format!("{:?} {shown}\n", head.headers));
+        let token = shown.strip_prefix("Bearer ")?;
+        token
+            .starts_with(prefix)
+            .then(|| Principal::named("upstream", token))
+    }));
+    Tapped { url, heads }
 }
 
 /// Starts an instance whose calls are tasks.

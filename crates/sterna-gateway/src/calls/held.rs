@@ -220,6 +220,11 @@ impl HeldCalls {
         drop(over);
     }
 
+    /// Number of calls that are held.
+    pub(crate) fn count(&self) -> u64 {
+        u64::try_from(self.lock().len()).unwrap_or(u64::MAX)
+    }
+
     /// Drops all calls, which cancels them.
     pub(crate) fn clear(&self) {
         let all = std::mem::take(&mut *self.lock());

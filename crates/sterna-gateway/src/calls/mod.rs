@@ -58,6 +58,13 @@ impl RoutedCall {
         }
     }
 
+    /// Returns `true` if the state of this round begins the call.
+    pub(crate) fn is_before_begin(&self) -> bool {
+        let state = self.call.state();
+        let state = state.and_then(|text| RouteState::read(text, self.upstream.name()));
+        state.is_some_and(|state| state.position == Position::Begin)
+    }
+
     fn capabilities(&self) -> &ClientCapabilities {
         self.call.capabilities()
     }

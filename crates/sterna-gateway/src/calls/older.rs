@@ -228,7 +228,10 @@ pub(super) fn answer<T: UpstreamCall>(
 /// is returned for them once; the answer of the retry goes to the server.
 fn wants_roots_first(routed: &RoutedCall, session: &UpstreamSession) -> bool {
     if routed.call.state().is_none() {
-        return session.outside.wants_roots();
+        // A call that was approved goes to its server at once: the state that is
+        // returned here could begin it twice.
+        let is_approved = routed.upstream.config.needs_approval(&routed.name);
+        return !is_approved && session.outside.wants_roots();
     }
     let answers = InputResponses::from(routed.call.answers().clone());
     let told = InputRequest::list_roots().response_in(&answers, ROOTS);

@@ -5,8 +5,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use sterna_client::Era;
 
+use super::auth::AuthTable;
+use super::credential::CredentialTable;
 use super::mcp_json::Entry;
-use super::{ConfigError, McpJson, SessionScope, UpstreamConfig, prefix_of};
+use super::{
+    ConfigError, Connection, Credential, McpJson, SessionScope, UpstreamConfig, prefix_of,
+};
 use crate::name_filter::NameFilter;
 
 /// Configuration of a gateway in TOML, which says more than an `mcp.json` can.
@@ -24,7 +28,7 @@ use crate::name_filter::NameFilter;
 ///     url = "https://billing.internal/mcp"
 ///     headers = { Authorization = "Bearer ${BILLING_TOKEN}" }
 ///     prefix = "billing_"
-///     tools = { allow = ["get_*", "refund"], deny = ["get_secret"] }
+///     tools = { allow = ["get_*", "refund"], approve = ["refund"] }
 /// "#)?;
 /// let servers = file.servers(Path::new("."), &|_| Some("s3cret".to_owned()))?;
 /// assert!(servers[0].tools.admits("refund"));
@@ -43,6 +47,12 @@ pub struct GatewayFile {
     /// File with the bearer tokens of callers: `token subject [scope …]`, one a
     /// line.
     pub tokens: Option<PathBuf>,
+    /// Authorization server whose tokens callers show, in place of such a file.
+    pub auth: Option<AuthTable>,
+    /// Place of the audit log: a file, or `stderr`.
+    pub audit: Option<PathBuf>,
+    /// Opens `/metrics`.
+    pub metrics: bool,
     /// Files like an `mcp.json` whose servers are offered too.
     pub include: Vec<PathBuf>,
     servers: BTreeMap<String, ServerTable>,
@@ -61,6 +71,7 @@ struct ServerTable {
     url: Option<String>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
+    credential: Option<CredentialTable>,
     #[serde(default)]
     era: NamedEra,
     prefix: Option<String>,
@@ -70,19 +81,22 @@ struct ServerTable {
     #[serde(default)]
     trust_annotations: bool,
     #[serde(default)]
-    tools: ToolTable,
+    tools: ToolsTable,
     #[serde(default)]
     prompts: NameFilter,
     #[serde(default)]
     resources: NameFilter,
 }
 
-/// `tools = {…}` of a server.
+/// `tools = { … }` of a server: patterns of their names.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct ToolTable {
+struct ToolsTable {
     allow: Vec<String>,
     deny: Vec<String>,
+    /// Those that the caller must approve.
+    approve: Vec<String>,
+    /// Those that are called anew if a call is lost.
     reissue: Vec<String>,
 }
 
@@ -136,13 +150,18 @@ impl GatewayFile {
             server.prefix = table.prefix.clone().unwrap_or_else(|| prefix_of(name));
             server.era = table.era.into();
             server.session = table.session;
+            server.tools.allow.clone_from(&table.tools.allow);
+            server.tools.deny.clone_from(&table.tools.deny);
+            server.approve.clone_from(&table.tools.approve);
+            server.reissue.clone_from(&table.tools.reissue);
             server.resume = table.resume.unwrap_or(true);
-            server.tools.allow = table.tools.allow.clone();
-            server.tools.deny = table.tools.deny.clone();
-            server.reissue = table.tools.reissue.clone();
             server.trust_annotations = table.trust_annotations;
             server.prompts = table.prompts.clone();
             server.resources = table.resources.clone();
+            if let Some(credential) = &table.credential {
+                let read = self.credential(credential, folder, var, &mut server.connection);
+                server.credential = read.map_err(|reason| ConfigError::server(name, reason))?;
+            }
             servers.push(server);
         }
         for included in &self.include {
@@ -168,6 +187,24 @@ impl GatewayFile {
             only.prefix.clear();
         }
         Ok(servers)
+    }
+
+    fn credential(
+        &self,
+        table: &CredentialTable,
+        folder: &Path,
+        var: &dyn Fn(&str) -> Option<String>,
+        connection: &mut Connection,
+    ) -> Result<Credential, String> {
+        let Connection::Url { headers, .. } = connection else {
+            return Err("a program gets its credential in `env`".to_owned());
+        };
+        let credential = table.read(folder, var, headers)?;
+        if credential.trades_tokens() && self.auth.is_none() {
+            let reason = "an `exchange` trades the tokens of callers, so the file needs `[auth]`";
+            return Err(reason.to_owned());
+        }
+        Ok(credential)
     }
 }
 

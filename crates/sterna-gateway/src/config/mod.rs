@@ -1,20 +1,27 @@
 //! Servers behind a gateway, and how they are offered.
 
+mod auth;
+mod credential;
 mod file;
 mod mcp_json;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+pub use auth::AuthTable;
+pub use credential::{Credential, TokenClient};
 pub use file::GatewayFile;
 pub use mcp_json::McpJson;
 use serde::Deserialize;
 use sterna_client::Era;
 use sterna_protocol::tool::Tool;
+use sterna_server::Store;
 use thiserror::Error;
 
+use crate::audit::AuditTarget;
 use crate::name_filter::{NameFilter, matches};
 
 /// Settings of a [`Gateway`](crate::Gateway).
@@ -32,6 +39,15 @@ pub struct GatewayConfig {
     /// Time that a held call waits for its answers. Ten minutes are a meeting's
     /// break; most servers give up earlier.
     pub held_for: Duration,
+    /// Time within which a question for an approval must be answered. An hour, as
+    /// long as the state of the call that waits for it.
+    pub approval_for: Duration,
+    /// Store in which used approvals are entered. Without one each replica knows
+    /// only those that were used at itself, until it is restarted.
+    pub store: Option<SharedStore>,
+    /// Place of the audit log: a line of JSON for each round of a call, without
+    /// any value.
+    pub audit: Option<AuditTarget>,
     /// Time after which a session that was not used is closed.
     pub idle: Duration,
     /// Longest wait for the lists of a server.
@@ -47,6 +63,9 @@ impl GatewayConfig {
             held_per_caller: 8,
             held_in_all: 1000,
             held_for: Duration::from_secs(600),
+            approval_for: Duration::from_secs(3600),
+            store: None,
+            audit: None,
             idle: Duration::from_secs(300),
             list_timeout: Duration::from_secs(10),
         }
@@ -54,13 +73,15 @@ impl GatewayConfig {
 }
 
 /// One server behind the gateway.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UpstreamConfig {
     /// Name of the server, in errors and in the metadata of lists.
     pub name: String,
     /// The way to it.
     pub connection: Connection,
+    /// Credential besides the header fields of the connection.
+    pub credential: Credential,
     /// Revisions that it is spoken to in. By default the gateway finds out.
     pub era: Era,
     /// Text before the names of its tools and prompts.
@@ -79,6 +100,9 @@ pub struct UpstreamConfig {
     pub trust_annotations: bool,
     /// Tools that are offered, by the names that the server gives them.
     pub tools: NameFilter,
+    /// Patterns of the tools that are called only after the caller has said yes to
+    /// exactly these arguments, by the names that the server gives them.
+    pub approve: Vec<String>,
     /// Prompts that are offered.
     pub prompts: NameFilter,
     /// Resources and templates that are offered, by their URIs and patterns.
@@ -92,6 +116,7 @@ impl UpstreamConfig {
         Self {
             name: name.into(),
             connection,
+            credential: Credential::default(),
             era: Era::Any,
             prefix: String::new(),
             session: SessionScope::default(),
@@ -99,6 +124,7 @@ impl UpstreamConfig {
             reissue: Vec::new(),
             trust_annotations: false,
             tools: NameFilter::default(),
+            approve: Vec::new(),
             prompts: NameFilter::default(),
             resources: NameFilter::default(),
         }
@@ -106,16 +132,49 @@ impl UpstreamConfig {
 }
 
 impl UpstreamConfig {
-    /// Returns `true` if a lost call of `tool` may be sent anew.
+    /// Returns `true` if a lost call of `tool` may be sent anew. One that must be
+    /// approved may not: an approval serves one call.
     pub(crate) fn may_reissue(&self, tool: &Tool) -> bool {
-        let named = self.reissue.iter();
-        let is_named = named
-            .into_iter()
-            .any(|pattern| matches(pattern, &tool.name));
+        let is_named = matches_any(&self.reissue, &tool.name);
         let is_declared = tool.annotations.as_ref().is_some_and(|hints| {
             hints.read_only_hint == Some(true) || hints.idempotent_hint == Some(true)
         });
-        is_named || self.trust_annotations && is_declared
+        let is_allowed = is_named || self.trust_annotations && is_declared;
+        is_allowed && !self.needs_approval(&tool.name)
+    }
+
+    pub(crate) fn needs_approval(&self, tool: &str) -> bool {
+        matches_any(&self.approve, tool)
+    }
+}
+
+fn matches_any(patterns: &[String], name: &str) -> bool {
+    patterns.iter().any(|pattern| matches(pattern, name))
+}
+
+/// Store that the gateway shares with its server. Cheap to clone.
+#[derive(Clone)]
+pub struct SharedStore(Arc<dyn Store>);
+
+impl SharedStore {
+    pub(crate) fn as_dyn(&self) -> &dyn Store {
+        &*self.0
+    }
+
+    pub(crate) fn to_arc(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.0)
+    }
+}
+
+impl From<Arc<dyn Store>> for SharedStore {
+    fn from(store: Arc<dyn Store>) -> Self {
+        Self(store)
+    }
+}
+
+impl fmt::Debug for SharedStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SharedStore")
     }
 }
 
@@ -151,6 +210,11 @@ impl Connection {
             Self::Command { program, .. } => program,
             Self::Url { url, .. } => url,
         }
+    }
+
+    /// Returns `true` if requests have header fields of the configuration.
+    pub(crate) fn has_headers(&self) -> bool {
+        matches!(self, Self::Url { headers, .. } if !headers.is_empty())
     }
 
     /// Name of the transport: `http` or `stdio`.

@@ -73,6 +73,7 @@ impl<V: Clone> CallerCache<V> {
                 let key = SessionKey {
                     principal: principal.clone(),
                     capabilities: capabilities.clone(),
+                    token: None,
                 };
                 (key, used.value.clone())
             };

@@ -9,6 +9,7 @@ use super::lists::{Fetched, ServerLists};
 use super::session::{SessionLease, UpstreamSession};
 use super::{Freshness, Upstream};
 use crate::config::SessionScope;
+use crate::credentials::GroupCredential;
 use crate::failure::{Reason, not_connected};
 
 /// Sessions of one caller with one server. The first one is preferred, so that
@@ -16,6 +17,7 @@ use crate::failure::{Reason, not_connected};
 #[derive(Debug)]
 pub(super) struct SessionGroup {
     capabilities: ClientCapabilities,
+    pub(super) credential: GroupCredential,
     sessions: Mutex<Vec<Arc<UpstreamSession>>>,
     /// Calls that may have a session of their own.
     places: Arc<Semaphore>,
@@ -30,9 +32,14 @@ pub(super) struct SessionGroup {
 
 impl SessionGroup {
     /// Creates a group in which a caller may hold so many calls.
-    pub(super) fn new(capabilities: ClientCapabilities, held: usize) -> Self {
+    pub(super) fn new(
+        capabilities: ClientCapabilities,
+        credential: GroupCredential,
+        held: usize,
+    ) -> Self {
         Self {
             capabilities,
+            credential,
             places: Arc::new(Semaphore::new(held + RUNNING)),
             sessions: Mutex::default(),
             opening: tokio::sync::Mutex::default(),
@@ -88,13 +95,18 @@ impl SessionGroup {
             *used = Instant::now();
             return Ok(client.clone());
         }
-        let client = call.connect(upstream.builder()).await?;
+        let builder = self.credential.attach(upstream.builder());
+        let client = call.connect(builder).await?;
         *self.lock_carrier() = Some((client.clone(), Instant::now()));
         Ok(client)
     }
 
     async fn open(&self, upstream: &Upstream) -> Result<Arc<UpstreamSession>, Reason> {
-        let session = Arc::new(upstream.connect(&self.capabilities).await?);
+        let session = Arc::new(
+            upstream
+                .connect(&self.capabilities, &self.credential)
+                .await?,
+        );
         self.lock().push(Arc::clone(&session));
         Ok(session)
     }
@@ -181,6 +193,26 @@ impl SessionGroup {
 
     fn lock_carrier(&self) -> MutexGuard<'_, Option<(Client, Instant)>> {
         self.carrier.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Number of open sessions.
+    pub(super) fn len(&self) -> u64 {
+        u64::try_from(self.lock().len()).unwrap_or(u64::MAX)
+    }
+
+    /// Closes sessions that no call has, in good order. Returns `true` if one is
+    /// left.
+    pub(super) async fn close_unused(&self) -> bool {
+        let (unused, is_left) = {
+            let mut sessions = self.lock();
+            let is_unused = |session: &Arc<UpstreamSession>| Arc::strong_count(session) == 1;
+            let (unused, kept): (Vec<_>, Vec<_>) = sessions.drain(..).partition(is_unused);
+            *sessions = kept;
+            (unused, !sessions.is_empty())
+        };
+        let closing = unused.iter().map(|session| session.client.clone().close());
+        futures::future::join_all(closing).await;
+        is_left
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<UpstreamSession>>> {

@@ -15,7 +15,7 @@ use sterna_client::{Builder, Client, Command, Config, Error, ErrorKind, PausedCa
 use sterna_protocol::capabilities::ClientCapabilities;
 use sterna_protocol::implementation::Implementation;
 use sterna_protocol::tasks::EXTENSION as TASKS;
-use sterna_server::auth::Principal;
+use sterna_server::auth::Caller;
 use tokio::time::Instant;
 
 pub(crate) use caller_cache::CallerCache;
@@ -26,6 +26,7 @@ use outside::OutsideQuestions;
 pub(crate) use session::{SessionKey, SessionLease, UpstreamSession};
 
 use crate::config::{ConfigError, Connection, GatewayConfig, SessionScope, UpstreamConfig};
+use crate::credentials::{GroupCredential, TokenSource};
 use crate::failure::{Reason, not_connected};
 
 /// A server behind the gateway.
@@ -33,6 +34,7 @@ use crate::failure::{Reason, not_connected};
 pub(crate) struct Upstream {
     pub(crate) config: UpstreamConfig,
     headers: HeaderMap,
+    tokens: TokenSource,
     limits: GatewayConfig,
     health: ConnectionHealth,
     groups: Mutex<CallerCache<Arc<SessionGroup>>>,
@@ -54,9 +56,11 @@ impl Upstream {
                 read.ok_or_else(|| ConfigError::server(&config.name, reason))?
             }
         };
+        let tokens = TokenSource::of(&config)?;
         Ok(Self {
             config,
             headers,
+            tokens,
             limits: GatewayConfig {
                 servers: Vec::new(),
                 ..limits.clone()
@@ -76,16 +80,16 @@ impl Upstream {
     }
 
     /// Key of the sessions of a caller whose client declares `capabilities`.
-    pub(crate) fn key(
-        &self,
-        principal: &Principal,
-        capabilities: &ClientCapabilities,
-    ) -> SessionKey {
+    pub(crate) fn key(&self, caller: &Caller, capabilities: &ClientCapabilities) -> SessionKey {
         let principal = match self.config.session {
             SessionScope::Shared => None,
-            SessionScope::Call | SessionScope::Principal => Some(principal.clone()),
+            SessionScope::Call | SessionScope::Principal => Some(caller.principal().clone()),
         };
-        SessionKey::new(principal, &forwarded(capabilities))
+        let key = SessionKey::new(principal, &forwarded(capabilities));
+        match self.tokens.is_of_callers() {
+            true => key.with_rights_of(caller),
+            false => key,
+        }
     }
 
     /// Lists of the server. A call may go by lists that are a little older.
@@ -149,21 +153,31 @@ impl Upstream {
     fn group(&self, key: &SessionKey, capabilities: &ClientCapabilities) -> Arc<SessionGroup> {
         let (mut groups, now) = (self.lock(), Instant::now());
         if let Some(group) = groups.get(key, now) {
+            group.credential.note(key.token.as_ref());
             return group;
         }
-        let held = self.limits.held_per_caller;
-        let group = Arc::new(SessionGroup::new(forwarded(capabilities), held));
+        let (held, credential) = (self.limits.held_per_caller, self.tokens.for_group());
+        credential.note(key.token.as_ref());
+        let group = Arc::new(SessionGroup::new(forwarded(capabilities), credential, held));
         groups.insert(key, Arc::clone(&group), now);
         group
     }
 
     /// Opens a session, unless the server has just failed.
-    async fn connect(&self, capabilities: &ClientCapabilities) -> Result<UpstreamSession, Reason> {
+    async fn connect(
+        &self,
+        capabilities: &ClientCapabilities,
+        credential: &GroupCredential,
+    ) -> Result<UpstreamSession, Reason> {
+        if credential.lacks_token() {
+            return Err(Reason::Unauthorized);
+        }
         if let Some(reason) = self.health.refusal(Instant::now()) {
             return Err(reason);
         }
         let outside = OutsideQuestions::new(self.name());
         let mut builder = outside.attach(self.builder(), capabilities);
+        builder = credential.attach(builder);
         for id in capabilities.extensions.iter().flat_map(|all| all.keys()) {
             if let Ok(id) = id.parse() {
                 builder = builder.extension(&id);
@@ -179,7 +193,10 @@ impl Upstream {
                 let server = self.name();
                 tracing::warn!(target: "sterna::gateway", server, %error, "the server cannot be reached");
                 let reason = not_connected(&error);
-                self.health.failed(reason, Instant::now());
+                // One caller whose token is refused keeps no other from the server.
+                if reason != Reason::Unauthorized || !self.tokens.is_of_callers() {
+                    self.health.failed(reason, Instant::now());
+                }
                 Err(reason)
             }
         }
@@ -188,13 +205,27 @@ impl Upstream {
     /// Tries a server again that could not be reached when it was last tried.
     pub(crate) async fn try_again(&self) {
         if self.trouble().is_some() {
-            let nothing = ClientCapabilities::default();
-            let connecting = self.connect(&nothing);
-            let tried = tokio::time::timeout(self.limits.list_timeout, connecting);
-            if let Ok(Ok(session)) = tried.await {
-                session.client.close().await;
-            }
+            // The health of the server says it all.
+            let _ = self.reach().await;
         }
+    }
+
+    /// Opens a session of no caller and closes it. A server that wants the token of
+    /// a caller is there.
+    pub(crate) async fn reach(&self) -> Result<(), Reason> {
+        let nothing = ClientCapabilities::default();
+        let credential = match self.tokens.is_of_callers() {
+            true => GroupCredential::default(),
+            false => self.tokens.for_group(),
+        };
+        let connecting = self.connect(&nothing, &credential);
+        let tried = tokio::time::timeout(self.limits.list_timeout, connecting).await;
+        match tried.unwrap_or(Err(Reason::Unreachable)) {
+            Ok(session) => session.client.close().await,
+            Err(Reason::Unauthorized) if self.tokens.is_of_callers() => self.health.succeeded(),
+            Err(reason) => return Err(reason),
+        }
+        Ok(())
     }
 
     /// A client that sends what the configuration says, and nothing of a caller.
@@ -257,6 +288,22 @@ impl Upstream {
                 self.lock().remove(&key);
             }
         }
+    }
+
+    /// Number of open sessions.
+    pub(crate) fn sessions(&self) -> u64 {
+        let groups = self.lock().entries();
+        groups.iter().map(|(_, group)| group.len()).sum()
+    }
+
+    /// Closes sessions that no call has. Returns `true` if one is left.
+    pub(crate) async fn close_unused(&self) -> bool {
+        let mut is_left = false;
+        let groups = self.lock().entries();
+        for (_, group) in groups {
+            is_left |= group.close_unused().await;
+        }
+        is_left
     }
 
     fn lock(&self) -> MutexGuard<'_, CallerCache<Arc<SessionGroup>>> {

@@ -3,20 +3,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sterna_client::{Client, Era};
 use sterna_protocol::capabilities::ClientCapabilities;
-use sterna_server::auth::Principal;
+use sterna_server::auth::{Caller, CallerToken, Principal};
 use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit};
 use tokio::time::Instant;
 
 use super::outside::OutsideQuestions;
+use crate::credentials::rights;
 
 /// Requests that may share a session with a server: those of one principal whose
 /// client declares the same.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub(crate) struct SessionKey {
     /// `None` if all principals share the session.
     pub(super) principal: Option<Principal>,
-    /// Capabilities as JSON, in the order of their names.
+    /// Capabilities as JSON, in the order of their names, and the rights of the
+    /// caller where the server sees them.
     pub(super) capabilities: String,
+    /// Token of the caller, where it is traded for one of the server.
+    pub(super) token: Option<CallerToken>,
 }
 
 impl SessionKey {
@@ -25,7 +29,15 @@ impl SessionKey {
         Self {
             principal,
             capabilities: written.expect("wire types have string keys only"),
+            token: None,
         }
+    }
+
+    /// The key for a server that sees the rights of `caller`.
+    pub(super) fn with_rights_of(mut self, caller: &Caller) -> Self {
+        self.capabilities += &rights(caller);
+        self.token = caller.token().cloned();
+        self
     }
 }
 

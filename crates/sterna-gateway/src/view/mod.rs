@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::join_all;
 use sterna_protocol::capabilities::ClientCapabilities;
-use sterna_server::auth::Principal;
+use sterna_server::auth::Caller;
 use tokio::time::Instant;
 
 pub(crate) use merge::MergedView;
@@ -20,21 +20,21 @@ use crate::upstream::{CallerCache, Freshness, SessionKey, Upstream};
 pub(crate) struct Views(Mutex<CallerCache<Arc<MergedView>>>);
 
 impl Views {
-    /// The view of `principal` through a client that declares `capabilities`. It
+    /// The view of `caller` through a client that declares `capabilities`. It
     /// is the same value as before if no server offers anything else.
     pub(crate) async fn find(
         &self,
         upstreams: &[Arc<Upstream>],
-        principal: &Principal,
+        caller: &Caller,
         capabilities: &ClientCapabilities,
         freshness: Freshness,
     ) -> Arc<MergedView> {
         let listing = upstreams.iter().map(|upstream| async move {
-            let key = upstream.key(principal, capabilities);
+            let key = upstream.key(caller, capabilities);
             upstream.lists(&key, capabilities, freshness).await
         });
         let lists = join_all(listing).await;
-        let key = SessionKey::new(Some(principal.clone()), capabilities);
+        let key = SessionKey::new(Some(caller.principal().clone()), capabilities);
         let now = Instant::now();
         let known = self.lock().get(&key, now);
         if let Some(known) = known.filter(|known| known.is_of(&lists)) {

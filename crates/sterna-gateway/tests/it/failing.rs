@@ -4,7 +4,7 @@ use sterna_client::Era;
 use sterna_gateway::{Gateway, GatewayConfig, StartError};
 
 use crate::upstream::{at, http, process};
-use crate::{BOTH, Running, names, text};
+use crate::{BOTH, Running, get, names, text};
 
 const UNAVAILABLE: &str = "io.github.sterna-mcp/unavailable";
 
@@ -110,18 +110,4 @@ async fn a_server_that_stops_fails_calls_with_their_outcome() {
     let refused = refused.rpc().unwrap().clone();
     assert!(refused.message.contains("MR0900"), "{refused:?}");
     assert_eq!(refused.data.unwrap()["outcome"], "none");
-}
-
-/// Gets a page without a client of MCP.
-async fn get(url: &str) -> (u16, String) {
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-    let address = url.strip_prefix("http://").unwrap();
-    let (host, path) = address.split_once('/').unwrap();
-    let mut stream = tokio::net::TcpStream::connect(host).await.unwrap();
-    let request = format!("GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).await.unwrap();
-    let status = text.split(' ').nth(1).unwrap().parse().unwrap();
-    (status, text)
 }

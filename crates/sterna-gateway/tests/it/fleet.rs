@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use serde_json::json;
 use sterna_client::Era;
 use sterna_gateway::{Gateway, GatewayConfig};
-use sterna_server::SharedKeyring;
+use sterna_server::{SharedKeyring, Store};
 use sterna_store_sqlite::{Config, SqliteStore};
 use tempfile::TempDir;
 
@@ -36,7 +36,10 @@ impl Replicas {
     async fn start(&self) -> Running {
         let file = self.folder.path().join("store.db");
         let store = SqliteStore::open(Path::new(&file), Config::default()).unwrap();
-        let gateway = Gateway::start_with_store(self.config.clone(), Arc::new(store)).await;
+        let mut config = self.config.clone();
+        let store: Arc<dyn Store> = Arc::new(store);
+        config.store = Some(store.into());
+        let gateway = Gateway::start(config).await;
         let ring = Arc::clone(&self.ring);
         Running::serving(gateway.unwrap(), |server| server.shared_keys(ring))
     }

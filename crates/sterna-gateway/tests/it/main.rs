@@ -1,13 +1,19 @@
 //! A gateway in front of real servers: over HTTP, and as processes.
 #![cfg(test)]
 
+mod approving;
 mod asking;
+mod auditing;
 mod carried;
 mod children;
+mod credentials;
 mod failing;
 mod fleet;
+mod issuer;
+mod listing;
 mod listing;
 mod reissued;
+mod reloading;
 mod resumable;
 mod sessions;
 mod upstream;
@@ -100,6 +106,20 @@ async fn until(what: &str, mut holds: impl FnMut() -> bool) {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     panic!("{what}: not within half a minute");
+}
+
+/// Gets a page without a client of MCP.
+async fn get(url: &str) -> (u16, String) {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let address = url.strip_prefix("http://").unwrap();
+    let (host, path) = address.split_once('/').unwrap();
+    let mut stream = tokio::net::TcpStream::connect(host).await.unwrap();
+    let request = format!("GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    let status = text.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, text)
 }
 
 const BOTH: [Era; 2] = [Era::Modern, Era::Legacy];

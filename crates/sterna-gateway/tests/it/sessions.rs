@@ -11,15 +11,15 @@ use sterna_server::auth::{Caller, Gate, StaticTokens};
 use crate::upstream::{at, process, server};
 use crate::{BOTH, Running, serve, text};
 
-const ANN: &str = "ann-0123456789abcdef";
-const BOB: &str = "bob-0123456789abcdef";
+pub(crate) const ANN: &str = "ann-0123456789abcdef";
+pub(crate) const BOB: &str = "bob-0123456789abcdef";
 
-fn gate() -> Gate {
+pub(crate) fn gate() -> Gate {
     let tokens = format!("{ANN} ann\n{BOB} bob\n");
     Gate::guarded(StaticTokens::parse(&tokens).unwrap())
 }
 
-async fn client(gateway: &Running, token: &str, era: Era) -> Client {
+pub(crate) async fn client(gateway: &Running, token: &str, era: Era) -> Client {
     let mut headers = HeaderMap::new();
     let bearer = HeaderValue::from_str(&format!("Bearer {token}")).unwrap();
     headers.insert("authorization", bearer);

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -77,7 +78,9 @@ async fn wait(cx: Cx<'_>, (): ()) -> String {
     let counts = cx.state::<Arc<Counts>>();
     let _dropped = Dropped(Arc::clone(counts));
     counts.waiting.fetch_add(1, Ordering::SeqCst);
-    std::future::pending().await
+    // A handler that nothing can wake would be refused as stalled.
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    "waited".to_owned()
 }
 
 async fn say(_: Cx<'_>, args: Word) -> String {

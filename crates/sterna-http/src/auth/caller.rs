@@ -7,6 +7,8 @@ use std::time::SystemTime;
 use serde_json::{Map, Value};
 use sterna_types::Principal;
 
+use zeroize::Zeroizing;
+
 use super::Scopes;
 
 /// The sender of a request: a principal, its scopes, and the end of its token.
@@ -21,6 +23,7 @@ struct CallerInner {
     scopes: Scopes,
     claims: Map<String, Value>,
     valid_until: Option<SystemTime>,
+    token: Option<CallerToken>,
 }
 
 impl Caller {
@@ -55,6 +58,13 @@ impl Caller {
         self.facts().valid_until
     }
 
+    /// The bearer token that the caller showed, if the server keeps tokens
+    /// ([`Gate::keeping_tokens`](super::Gate::keeping_tokens)).
+    #[must_use]
+    pub fn token(&self) -> Option<&CallerToken> {
+        self.facts().token.as_ref()
+    }
+
     /// The same caller with these scopes.
     #[must_use]
     pub fn with_scopes(self, scopes: Scopes) -> Self {
@@ -71,6 +81,12 @@ impl Caller {
     #[must_use]
     pub fn with_end(self, end: SystemTime) -> Self {
         self.with(|facts| facts.valid_until = Some(end))
+    }
+
+    /// The same caller with the token that it showed.
+    #[must_use]
+    pub fn with_token(self, token: CallerToken) -> Self {
+        self.with(|facts| facts.token = Some(token))
     }
 
     fn facts(&self) -> &CallerInner {
@@ -90,6 +106,32 @@ impl From<Principal> for Caller {
     }
 }
 
+/// Bearer token of a caller: mute in `Debug`, wiped when its last copy is
+/// dropped.
+#[derive(Clone)]
+pub struct CallerToken(Arc<Zeroizing<String>>);
+
+impl CallerToken {
+    /// The text itself; keep it out of logs, and of every request but that to a
+    /// token endpoint.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for CallerToken {
+    fn from(token: &str) -> Self {
+        Self(Arc::new(Zeroizing::new(token.to_owned())))
+    }
+}
+
+impl fmt::Debug for CallerToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CallerToken(…)")
+    }
+}
+
 impl fmt::Debug for Caller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Caller")
@@ -105,6 +147,7 @@ static ANONYMOUS: LazyLock<CallerInner> = LazyLock::new(|| CallerInner {
     scopes: Scopes::none(),
     claims: Map::new(),
     valid_until: None,
+    token: None,
 });
 
 #[cfg(test)]
@@ -114,7 +157,9 @@ mod tests {
     #[test]
     fn debug_tells_neither_subject_nor_claims() {
         let caller = Caller::from(Principal::named("https://as.example", "ada@example.com"))
-            .with_claims(Map::from_iter([("email".to_owned(), "ada@x".into())]));
+            .with_claims(Map::from_iter([("email".to_owned(), "ada@x".into())]))
+            .with_token(CallerToken::from("token of ada"));
+        assert_eq!(format!("{:?}", caller.token()), "Some(CallerToken(…))");
         let text = format!("{caller:?}");
         assert!(text.contains("as.example"), "{text}");
         assert!(!text.contains("ada"), "{text}");

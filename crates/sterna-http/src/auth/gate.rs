@@ -1,6 +1,7 @@
 //! Access to the server: anonymous, or with a credential.
 
-use super::{AuthOutcome, Authenticator, Caller, Denied, ScopePolicy};
+use super::{AuthOutcome, Authenticator, Caller, CallerToken, Denied, ScopePolicy, bearer};
+use http::HeaderMap;
 use http::request::Parts;
 use std::any::type_name;
 use std::fmt;
@@ -15,6 +16,7 @@ use std::time::SystemTime;
 pub struct Gate {
     authenticator: Option<Arc<dyn Authenticator>>,
     scopes: ScopePolicy,
+    keeps_tokens: bool,
 }
 
 impl Gate {
@@ -24,6 +26,7 @@ impl Gate {
         Self {
             authenticator: None,
             scopes: ScopePolicy::default(),
+            keeps_tokens: false,
         }
     }
 
@@ -32,6 +35,7 @@ impl Gate {
         Self {
             authenticator: Some(Arc::new(authenticator)),
             scopes: ScopePolicy::default(),
+            keeps_tokens: false,
         }
     }
 
@@ -91,6 +95,25 @@ impl Gate {
     pub fn with_scopes(mut self, scopes: ScopePolicy) -> Self {
         self.scopes = scopes;
         self
+    }
+
+    /// Leaves each caller the bearer token that it showed, for a server that trades
+    /// it at a token endpoint (RFC 8693) when it acts for the caller elsewhere.
+    ///
+    /// Without this no handler can see a token, and so none can pass it on. A
+    /// token must not go to another server as it is.
+    #[must_use]
+    pub fn keeping_tokens(mut self) -> Self {
+        self.keeps_tokens = true;
+        self
+    }
+
+    /// The caller as its calls see it.
+    pub(crate) fn keep_token(&self, caller: Caller, head: &HeaderMap) -> Caller {
+        match bearer(head) {
+            Ok(token) if self.keeps_tokens => caller.with_token(CallerToken::from(token)),
+            _ => caller,
+        }
     }
 
     pub(crate) fn authenticator(&self) -> Option<&dyn Authenticator> {

@@ -23,7 +23,7 @@ mod static_tokens;
 pub use authenticator::{AuthOutcome, Authenticator, Denied, TokenFault};
 pub use bearer::bearer;
 pub(crate) use bearer::challenge;
-pub use caller::Caller;
+pub use caller::{Caller, CallerToken};
 pub use gate::{AuthConfigError, Gate};
 pub use jws::Algorithm;
 pub use key_cache::KeyCacheConfig;

@@ -125,6 +125,14 @@ impl Resource {
             dpop_required: false,
         }
     }
+
+    /// Describes a server whose issuer the application has named.
+    pub(crate) fn named(server: &ServerUrl, issuer: &str) -> Self {
+        Self {
+            issuers: vec![issuer.to_owned()],
+            ..Self::assumed(server)
+        }
+    }
 }
 
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";

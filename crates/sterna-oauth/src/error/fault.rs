@@ -57,6 +57,8 @@ pub(crate) enum Fault {
         "this client cannot identify itself: register it, or give it a metadata document, at {issuer}"
     )]
     NoClient { issuer: String },
+    #[error("a token is to be exchanged, and no issuer is named that may read it")]
+    NoIssuer,
     #[error("the redirect carries neither a code nor an error")]
     NoCode,
     #[error("the operating system gives no randomness")]
@@ -130,6 +132,7 @@ impl Fault {
             | Self::Key(_)
             | Self::KeyAlgorithm { .. }
             | Self::NoClient { .. }
+            | Self::NoIssuer
             | Self::OtherIssuer { .. }
             | Self::OtherResource { .. }
             | Self::RedirectUri { .. } => ErrorKind::Misuse,
@@ -175,6 +178,7 @@ impl Fault {
             Self::NoClient { .. } => {
                 "configure a registration for this issuer, a metadata document or dynamic registration"
             }
+            Self::NoIssuer => "name the authorization server with `Builder::issuer`",
             Self::NoRandomness => "check the system's random number generator",
             Self::NoResourceMetadata => {
                 "ask the server's operator to publish it (RFC 9728), or allow servers without it in the configuration"

@@ -4,10 +4,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{AssertionSource, GrantContext, JWT_BEARER, TokenSpec};
+use super::{AssertionSource, GrantContext, JWT_BEARER, TOKEN_EXCHANGE, TokenSpec};
 use crate::client::{Client, ClientAuth, Registration};
-use crate::discovery::AuthorizationServer;
-use crate::endpoint::Reach;
+use crate::discovery::TokenIssuer;
 use crate::error::{At, Error, Fault, Step};
 use crate::form::Form;
 use crate::printable::printable;
@@ -54,18 +53,12 @@ impl EnterpriseManaged {
 
     /// Trades the ID token for an assertion (RFC 8693).
     async fn exchange(&self, context: &GrantContext, spec: &TokenSpec) -> Result<Secret, Fault> {
-        // The application has named the provider, so its own address decides
-        // how far it may reach.
-        let named = Reach::Loopback.check("identity provider", &self.provider.place)?;
-        let http = context.http.reaching(Reach::of(named.url()));
-        let place = http.endpoint("identity provider", &self.provider.place)?;
-        let server = match self.provider.is_issuer {
-            true => AuthorizationServer::discover(&http, &self.provider.place).await?,
-            false => AuthorizationServer::bare(&self.provider.place, place),
-        };
+        let issuer = &self.provider.issuer;
+        let http = issuer.reach(&context.http, "identity provider")?;
+        let server = issuer.find(&http, "identity provider").await?;
         let id_token = self.id_tokens.assertion(&server.issuer).await;
         let id_token = id_token.map_err(Fault::Assertion)?;
-        let mut form = Form::new("urn:ietf:params:oauth:grant-type:token-exchange");
+        let mut form = Form::new(TOKEN_EXCHANGE);
         form.add("requested_token_type", ID_JAG);
         form.add("audience", &spec.server.issuer);
         form.add("resource", &spec.resource);
@@ -110,8 +103,7 @@ impl fmt::Debug for EnterpriseManaged {
 /// Identity provider of the enterprise, and the client registered with it.
 #[derive(Clone, Debug)]
 pub struct IdentityProvider {
-    place: String,
-    is_issuer: bool,
+    issuer: TokenIssuer,
     client: Client,
 }
 
@@ -119,8 +111,7 @@ impl IdentityProvider {
     /// A provider that publishes metadata under its issuer.
     pub fn new(issuer: impl Into<String>, client_id: impl Into<String>, auth: ClientAuth) -> Self {
         Self {
-            place: issuer.into(),
-            is_issuer: true,
+            issuer: TokenIssuer::new(issuer),
             client: Client {
                 id: Some(client_id.into()),
                 auth,
@@ -135,8 +126,9 @@ impl IdentityProvider {
         client_id: impl Into<String>,
         auth: ClientAuth,
     ) -> Self {
+        let url = url.into();
         Self {
-            is_issuer: false,
+            issuer: TokenIssuer::at_token_endpoint(url.clone()),
             ..Self::new(url, client_id, auth)
         }
     }

@@ -4,6 +4,7 @@ mod code;
 mod enterprise;
 mod machine;
 mod redirect;
+mod token_exchange;
 
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ pub use code::AuthorizationCode;
 pub(crate) use code::OFFLINE_ACCESS;
 pub use enterprise::{EnterpriseManaged, IdentityProvider};
 pub use machine::{AssertionSource, ClientCredentials, WorkloadIdentity};
+pub use token_exchange::TokenExchange;
 
 use crate::client::{Client, ClientAuth, Registration};
 use crate::config::Config;
@@ -32,6 +34,8 @@ pub enum Grant {
     ClientCredentials(ClientCredentials),
     /// For a user who has signed in to the enterprise's identity provider.
     EnterpriseManaged(EnterpriseManaged),
+    /// For a caller of ours, whose token is traded.
+    TokenExchange(TokenExchange),
     /// For a workload that its platform vouches for.
     WorkloadIdentity(WorkloadIdentity),
 }
@@ -47,6 +51,7 @@ impl Grant {
             Self::AuthorizationCode(code) => code.prepare(context, spec).await,
             Self::ClientCredentials(credentials) => credentials.prepare(spec),
             Self::EnterpriseManaged(enterprise) => enterprise.prepare(context, spec).await,
+            Self::TokenExchange(exchange) => exchange.prepare(spec).await,
             Self::WorkloadIdentity(workload) => workload.prepare(spec).await,
         }
     }
@@ -66,6 +71,7 @@ impl Grant {
             Self::AuthorizationCode(code) => code.configured(issuer, id),
             Self::ClientCredentials(credentials) => of(&credentials.registration),
             Self::EnterpriseManaged(enterprise) => of(&enterprise.registration),
+            Self::TokenExchange(exchange) => of(&exchange.registration),
             Self::WorkloadIdentity(workload) => of(&workload.registration),
         }
     }
@@ -77,6 +83,7 @@ impl Grant {
             Self::AuthorizationCode(code) => code.registrations.as_slice(),
             Self::ClientCredentials(credentials) => std::slice::from_ref(&credentials.registration),
             Self::EnterpriseManaged(enterprise) => std::slice::from_ref(&enterprise.registration),
+            Self::TokenExchange(exchange) => std::slice::from_ref(&exchange.registration),
             Self::WorkloadIdentity(workload) => std::slice::from_ref(&workload.registration),
         };
         let own = |registration: &Registration| registration.issuer.as_deref() == Some(issuer);
@@ -138,6 +145,13 @@ impl TokenSpec {
         form.add_scopes(&self.scopes);
         form
     }
+
+    fn form_without_resource(&self, grant_type: &str) -> Form {
+        let mut form = Form::new(grant_type);
+        form.add_scopes(&self.scopes);
+        form
+    }
 }
 
+const TOKEN_EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";

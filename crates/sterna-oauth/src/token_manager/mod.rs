@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 pub(crate) use renew::RenewalReason;
 
 use crate::clock::UnixSeconds;
-use crate::discovery::{AuthorizationServer, ServerUrl};
+use crate::discovery::{AuthorizationServer, Challenges, ServerUrl, TokenIssuer};
 use crate::error::{Error, ErrorKind};
 use crate::grant::{Grant, GrantContext};
 use crate::scope::Scopes;
@@ -26,6 +26,8 @@ pub(crate) struct TokenManager {
     pub(crate) server: ServerUrl,
     pub(crate) context: GrantContext,
     grant: Grant,
+    /// The authorization server that the application has named.
+    named: Option<TokenIssuer>,
     /// Scopes that the application asks for in place of what the server lists.
     scopes: Option<Scopes>,
     known: StdMutex<CachedSession>,
@@ -69,6 +71,7 @@ impl TokenManager {
     pub(crate) fn new(
         server: ServerUrl,
         grant: Grant,
+        named: Option<TokenIssuer>,
         scopes: Option<Scopes>,
         context: GrantContext,
     ) -> Self {
@@ -76,6 +79,7 @@ impl TokenManager {
             server,
             context,
             grant,
+            named,
             scopes,
             known: StdMutex::new(CachedSession::Unread),
             issuer: StdMutex::default(),
@@ -93,7 +97,11 @@ impl TokenManager {
     /// when the server has asked for it.
     pub(crate) async fn session(self: &Arc<Self>) -> Result<Option<Arc<Session>>, Error> {
         let Some(session) = self.stored().await? else {
-            return Ok(None);
+            if self.named.is_none() || self.grant.is_interactive() {
+                return Ok(None);
+            }
+            let unasked = RenewalReason::Unauthorized(None, Challenges::default());
+            return Ok(Some(self.renew(unasked).await?.0));
         };
         let now = UnixSeconds::now();
         let usable = || (!session.is_expired(now)).then(|| session.clone());

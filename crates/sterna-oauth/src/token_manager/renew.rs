@@ -96,6 +96,9 @@ impl TokenManager {
     }
 
     async fn resource(&self, challenges: &Challenges) -> Result<Resource, Error> {
+        if let Some(named) = &self.named {
+            return Ok(Resource::named(&self.server, named.url()));
+        }
         let pointer = challenges.resource_metadata.as_deref();
         match Resource::discover(&self.context.http, &self.server, pointer).await {
             Err(Fault::NoResourceMetadata) if self.assumes_origin() => {
@@ -134,6 +137,11 @@ impl TokenManager {
 
     async fn look_up(&self, issuer: &str) -> Result<Arc<AuthorizationServer>, Error> {
         let http = &self.context.http;
+        if let Some(named) = &self.named {
+            let http = named.reach(http, "issuer").at(Step::ServerMetadata)?;
+            let server = named.find(&http, "issuer").await;
+            return Ok(self.note(server.at(Step::ServerMetadata)?));
+        }
         let server = match AuthorizationServer::discover(http, issuer).await {
             Err(Fault::NoServerMetadata { .. })
                 if self.assumes_origin() && issuer == self.server.endpoint.origin() =>
@@ -142,10 +150,14 @@ impl TokenManager {
             }
             outcome => outcome,
         };
-        let server = Arc::new(server.at(Step::ServerMetadata)?);
+        Ok(self.note(server.at(Step::ServerMetadata)?))
+    }
+
+    fn note(&self, server: AuthorizationServer) -> Arc<AuthorizationServer> {
+        let server = Arc::new(server);
         let mut last = self.issuer.lock().unwrap_or_else(PoisonError::into_inner);
         *last = Some(server.clone());
-        Ok(server)
+        server
     }
 
     fn assumes_origin(&self) -> bool {

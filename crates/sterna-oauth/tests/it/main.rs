@@ -6,6 +6,7 @@ mod authorization_code;
 mod client_auth;
 mod discovery;
 mod dpop;
+mod exchange;
 mod hostile;
 mod legacy;
 mod machines;

@@ -47,6 +47,17 @@ impl BackendCall {
         self
     }
 
+    /// The same call without its state and its answers, for a backend that took
+    /// them for a question of its own and begins only now.
+    #[must_use]
+    pub fn anew(self) -> Self {
+        Self {
+            state: None,
+            answers: JsonObject::new(),
+            ..self
+        }
+    }
+
     /// Name of the tool or the prompt, or URI of the resource.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -275,6 +275,20 @@ impl State {
                 }
                 asked_for
             }
+            "urn:ietf:params:oauth:grant-type:token-exchange" => {
+                let jwt = Jwt::parse(&get("subject_token")).ok_or((400, "invalid_grant"))?;
+                if !jwt.is_signed_by(self.assertion_key.as_deref().unwrap_or_default()) {
+                    return Err((400, "invalid_grant"));
+                }
+                let resource = match form.get("audience") {
+                    Some(audience) => audience.clone(),
+                    None => asked_for.resource,
+                };
+                Granted {
+                    resource,
+                    ..asked_for
+                }
+            }
             _ => return Err((400, "unsupported_grant_type")),
         };
         Ok(self.issue(granted))
