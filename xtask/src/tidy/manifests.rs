@@ -1,5 +1,6 @@
 //! Every crate takes its lints and its versions from the workspace, and is
-//! either ready to be published or marked as not published.
+//! either ready to be published or marked as not published. The pages name the
+//! oldest compiler that the workspace does.
 
 use std::path::Path;
 
@@ -28,7 +29,25 @@ pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
             ));
         }
     }
+    complaints.extend(other_compiler(tree));
     complaints
+}
+
+/// Pages for newcomers that do not name the compiler which the workspace needs.
+fn other_compiler(tree: &Tree) -> Vec<Complaint> {
+    let needed = tree.text(MANIFEST).and_then(|text| {
+        let needed = text.split("\nrust-version = \"").nth(1)?;
+        needed.split('"').next()
+    });
+    let Some(needed) = needed else {
+        return Vec::new();
+    };
+    let pages = ["README.md", "docs/getting-started.md"].into_iter();
+    let pages = pages.filter_map(|page| Some((page, tree.text(page)?)));
+    let wrong = pages.filter(|(_, text)| !text.contains(&format!("Rust {needed}")));
+    wrong
+        .map(|(page, _)| format!("{page}: say that Rust {needed} is needed"))
+        .collect()
 }
 
 /// What a manifest lacks: crates below `crates/` are published, others are not.
@@ -82,6 +101,20 @@ mod tests {
         let complaints = check(&Tree::of(&[("tools/a/Cargo.toml", manifest)]));
         assert_eq!(complaints.len(), 1, "{complaints:?}");
         assert!(complaints[0].contains("rand"));
+    }
+
+    #[test]
+    fn newcomers_are_told_the_compiler_they_need() {
+        let manifest = "[workspace.package]\nrust-version = \"1.95\"\n";
+        let complaints = check(&Tree::of(&[
+            ("Cargo.toml", manifest),
+            ("README.md", "You need Rust 1.95."),
+            ("docs/getting-started.md", "You need Rust."),
+        ]));
+        assert_eq!(
+            complaints,
+            ["docs/getting-started.md: say that Rust 1.95 is needed"]
+        );
     }
 
     #[test]
