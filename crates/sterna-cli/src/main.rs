@@ -34,6 +34,8 @@ mod rounds;
 
 mod http_calls;
 
+mod store;
+
 mod client;
 mod demo;
 mod gateway;
@@ -93,6 +95,7 @@ fn run(command: Command, screen: Screen) -> Result<Exit, Failure> {
         Command::Prompt(args) => session::block_on(client::prompt(*args, screen)),
         Command::Read(args) => session::block_on(client::read(*args, screen)),
         Command::Resume(args) => session::block_on(client::resume(*args, screen)),
+        Command::Store(command) => session::block_on(store::run(command, screen)),
         Command::Task(command) => session::block_on(client::task(command, screen)),
         Command::Token(command) => token::run(command, screen),
     }

@@ -2,11 +2,12 @@
 
 use bytes::Bytes;
 use sterna_store::{
-    BoxFuture, EffectQuery, EffectSurvey, Error, StoredValue, Survey, TaskDetails, TaskId,
-    TaskQuery, TaskSurvey,
+    BoxFuture, EffectQuery, EffectSurvey, Error, StoreUsage, StoredValue, Survey, TaskDetails,
+    TaskId, TaskQuery, TaskSurvey,
 };
 
 use crate::rows::survey::{Details, ReadValue};
+use crate::rows::usage::CountRows;
 use crate::{Config, Hints, Migrate, PostgresStore, Replication};
 
 /// A store in a database, as its operator sees it.
@@ -64,6 +65,10 @@ impl Survey for PostgresSurvey {
 
     fn survey_effects(&self, query: EffectQuery) -> BoxFuture<'_, Result<EffectSurvey, Error>> {
         self.0.run(query)
+    }
+
+    fn survey_usage(&self) -> BoxFuture<'_, Result<StoreUsage, Error>> {
+        self.0.run(CountRows)
     }
 
     fn survey_value(

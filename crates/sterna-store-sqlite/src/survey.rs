@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use sterna_store::{
-    BoxFuture, EffectQuery, EffectSurvey, Error, ErrorKind, StoredValue, Survey, TaskDetails,
-    TaskId, TaskQuery, TaskSurvey,
+    BoxFuture, EffectQuery, EffectSurvey, Error, ErrorKind, StoreUsage, StoredValue, Survey,
+    TaskDetails, TaskId, TaskQuery, TaskSurvey,
 };
 
 use crate::clock::Clock;
@@ -100,6 +100,10 @@ impl Survey for SqliteSurvey {
         self.read.call(Durability::Process, move |connection, now| {
             rows::survey::effects(connection, query, now)
         })
+    }
+
+    fn survey_usage(&self) -> BoxFuture<'_, Result<StoreUsage, Error>> {
+        self.read.call(Durability::Process, rows::usage::usage)
     }
 
     fn survey_value(

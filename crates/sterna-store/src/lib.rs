@@ -77,6 +77,7 @@ mod question;
 mod shards;
 mod status;
 mod store;
+mod store_usage;
 mod survey;
 mod task;
 mod tasks;
@@ -103,6 +104,7 @@ pub use shards::{Rings, Shard, Shards, ShardsSurvey};
 pub use status::{Event, Status};
 pub use sterna_types::{BlobId, FlowId, UnixMillis};
 pub use store::{Blobs, Store};
+pub use store_usage::{KeptRows, StoreUsage};
 pub use survey::{
     EffectQuery, EffectSurvey, EntrySize, StoredValue, Survey, SurveyedEffect, SurveyedQuestion,
     SurveyedTask, TaskDetails, TaskQuery, TaskSurvey,

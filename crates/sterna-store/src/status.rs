@@ -22,7 +22,7 @@ pub enum Status {
 }
 
 impl Status {
-    const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 5] = [
         Self::Working,
         Self::InputRequired,
         Self::Completed,

@@ -4,8 +4,8 @@ use bytes::Bytes;
 
 use crate::machine::Control;
 use crate::{
-    Asked, BoxFuture, Claimant, Cursor, Effect, Error, FlowId, Name, Owner, Status, Summary,
-    TaskId, UnixMillis,
+    Asked, BoxFuture, Claimant, Cursor, Effect, Error, FlowId, Name, Owner, Status, StoreUsage,
+    Summary, TaskId, UnixMillis,
 };
 
 /// Read-only view of a store for its operator.
@@ -40,6 +40,9 @@ pub trait Survey: Send + Sync {
     /// Lists effects in the ledger, latest claim first. Effects whose time is up
     /// are listed until they are swept.
     fn survey_effects(&self, query: EffectQuery) -> BoxFuture<'_, Result<EffectSurvey, Error>>;
+
+    /// Counts the rows of every kind. On a large store that takes a scan of it.
+    fn survey_usage(&self) -> BoxFuture<'_, Result<StoreUsage, Error>>;
 
     /// Returns the first `limit` bytes of a value of a task, or `None` if there is
     /// none.

@@ -6,6 +6,7 @@ mod connect;
 mod gateway;
 mod install;
 mod keys;
+mod store;
 mod token;
 
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ pub(crate) use connect::{ConnectArgs, RequestArgs};
 pub(crate) use gateway::{GatewayArgs, GatewayCommand};
 pub(crate) use install::{Host, InstallArgs};
 pub(crate) use keys::KeysCommand;
+pub(crate) use store::{StoreCommand, StoreStatsArgs};
 pub(crate) use token::{InspectArgs, TokenCommand};
 
 /// Call MCP servers and HTTP APIs, answer what they ask, keep their keys.
@@ -96,6 +98,9 @@ pub(crate) enum Command {
     /// Make, rotate and check the keys that seal request state
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Look into the store of your own server
+    #[command(subcommand)]
+    Store(StoreCommand),
     /// Look into request state that your own server has sealed
     #[command(subcommand)]
     Token(TokenCommand),

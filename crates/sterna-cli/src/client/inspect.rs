@@ -9,9 +9,6 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde_json::json;
 use sterna_inspect::{Bundle, Inspector, InspectorConfig, RecordConfig};
-use sterna_store::{Rings, ShardsSurvey, Survey};
-use sterna_store_postgres::PostgresSurvey;
-use sterna_store_sqlite::SqliteSurvey;
 
 use super::{NamedServer, record_stdio};
 use crate::args::{InspectServerArgs, RecordAt};
@@ -22,6 +19,7 @@ use crate::keys;
 use crate::private_file;
 use crate::screen::Screen;
 use crate::session;
+use crate::store::open_survey;
 use crate::target::Server;
 
 pub(crate) async fn run(args: InspectServerArgs, screen: Screen) -> Result<Exit, Failure> {
@@ -86,7 +84,9 @@ async fn inspected_server(
     config.tenant.clone_from(&args.tenant);
     config.record = record;
     if !args.store.is_empty() {
-        config.store = Some(survey_all(args).await?);
+        let rings = args.rings.as_ref();
+        let survey = open_survey(&args.store, rings, args.schema.as_deref());
+        config.store = Some(survey.await?);
     }
     if let Some(command) = args.sampler.clone() {
         config.sampler = Some(Arc::new(move |params| {
@@ -147,51 +147,6 @@ fn read_bundle(path: &Path) -> Result<Bundle, Failure> {
     let mut limited = file.take(Bundle::LARGEST as u64 + 1);
     limited.read_to_end(&mut bytes).with_context(named)?;
     Ok(Bundle::parse(&bytes).with_context(named)?)
-}
-
-/// Opens the store to look at, or several as one.
-async fn survey_all(args: &InspectServerArgs) -> Result<Arc<dyn Survey>, Failure> {
-    let mut surveys = Vec::new();
-    for store in &args.store {
-        surveys.push(survey(store, args.schema.as_deref()).await?);
-    }
-    if let ([survey], None) = (surveys.as_slice(), &args.rings) {
-        return Ok(Arc::clone(survey));
-    }
-    let refused = |error| Failure::from(anyhow::Error::from(error));
-    let rings = match &args.rings {
-        Some(rings) => rings.clone(),
-        None => Rings::new(&[surveys.len()]).map_err(refused)?,
-    };
-    Ok(Arc::new(
-        ShardsSurvey::new(surveys, rings).map_err(refused)?,
-    ))
-}
-
-/// Opens a store to look at: a file, or a database of PostgreSQL.
-async fn survey(store: &str, schema: Option<&str>) -> Result<Arc<dyn Survey>, Failure> {
-    let failed = |error: sterna_store::Error| {
-        let hint = error
-            .code()
-            .map(|code| format!("see docs/errors/{code}.md"));
-        let failure =
-            Failure::from(anyhow::Error::from(error).context("the store cannot be opened"));
-        match hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
-    };
-    if store.starts_with("postgres://") || store.starts_with("postgresql://") {
-        let mut config = sterna_store_postgres::Config::new(store).map_err(failed)?;
-        if let Some(schema) = schema {
-            config.schema = sterna_store_postgres::Schema::new(schema).map_err(failed)?;
-        }
-        let survey = PostgresSurvey::connect(config).await.map_err(failed)?;
-        return Ok(Arc::new(survey));
-    }
-    let path = store.strip_prefix("sqlite:").unwrap_or(store);
-    let path = path.strip_prefix("//").unwrap_or(path);
-    Ok(Arc::new(SqliteSurvey::open(path).map_err(failed)?))
 }
 
 /// Has the system open an address; returns false if it does not know how.

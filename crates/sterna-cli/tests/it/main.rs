@@ -43,6 +43,7 @@ mod pages;
 mod private_files;
 mod resume_lines;
 mod session_calls;
+mod store;
 mod tasks;
 mod token;
 mod trace;

@@ -16,6 +16,7 @@ pub(crate) mod inbox;
 pub(crate) mod read;
 pub(crate) mod round;
 pub(crate) mod survey;
+pub(crate) mod usage;
 pub(crate) mod verb;
 
 use std::time::Duration;

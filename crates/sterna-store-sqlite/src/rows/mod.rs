@@ -15,3 +15,4 @@ pub(crate) mod inbox;
 pub(crate) mod read;
 pub(crate) mod round;
 pub(crate) mod survey;
+pub(crate) mod usage;

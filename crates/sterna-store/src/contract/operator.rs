@@ -9,8 +9,8 @@ use super::fixture::{
     new_task, question,
 };
 use crate::{
-    Commit, Effect, EffectClaim, EffectQuery, Lease, Outcome, Passivation, Phase, Status, Store,
-    StoredValue, Survey, SurveyedTask, TaskDetails, TaskId, TaskQuery,
+    BlobId, Commit, Effect, EffectClaim, EffectQuery, Lease, Outcome, Passivation, Phase, Status,
+    Store, StoreUsage, StoredValue, Survey, SurveyedTask, TaskDetails, TaskId, TaskQuery,
 };
 
 /// A store and the operator's view of it.
@@ -36,6 +36,8 @@ cases! { SurveyedStore:
     a_value_is_cut_at_its_limit,
     effects_are_listed_latest_first,
     an_effect_shows_whether_it_has_a_result,
+    rows_are_counted_with_their_ends,
+    an_empty_store_uses_nothing,
     looking_changes_nothing,
 }
 
@@ -264,6 +266,66 @@ async fn an_effect_shows_whether_it_has_a_result(view: View) -> Result<(), Broke
     same(survey.survey_effects(query).await?.effects.len(), 1)?;
     store.sweep_ledger(10).await?;
     same(survey.survey_effects(query).await?.effects.len(), 0)
+}
+
+async fn an_empty_store_uses_nothing(view: View) -> Result<(), Broken> {
+    let mut usage = view.store().survey.survey_usage().await?;
+    // A store on a disk needs some room for its tables, and a shard keeps its place in
+    // a blob.
+    (usage.disk_bytes, usage.blobs) = Default::default();
+    same(usage.clone(), StoreUsage::empty(usage.now))
+}
+
+async fn rows_are_counted_with_their_ends(view: View) -> Result<(), Broken> {
+    let before = view.store().survey.survey_usage().await?.blobs.rows;
+    let lease = view.begun(1).await?;
+    let SurveyedStore { store, survey } = view.store();
+    store
+        .finish(lease, Outcome::Completed(bytes("done")))
+        .await?;
+    for number in 2..=4 {
+        let mut new = new_task(number);
+        new.principal = if number == 3 { STRANGER } else { CALLER };
+        new.ttl = if number == 4 { None } else { Some(HOUR) };
+        store.create(new).await?;
+    }
+    for (key, wish) in [("pay", MINUTE), ("ship", HOUR)] {
+        let effect = Effect::new(flow(1), name(key));
+        let claimed = EffectClaim::new(claimant(1), wish);
+        store.claim_once(effect, claimed).await?;
+    }
+    let pay = Effect::new(flow(1), name("pay"));
+    store.settle_once(pay, claimant(1), bytes("paid")).await?;
+    let blob = BlobId::from_bytes([1; 16]);
+    store.put_blob(blob, bytes("a"), MINUTE).await?;
+    let usage = survey.survey_usage().await?;
+    let tasks: Vec<_> = usage
+        .tasks
+        .iter()
+        .map(|(status, kept)| (*status, kept.rows))
+        .collect();
+    same(tasks, vec![(Status::Working, 3), (Status::Completed, 1)])?;
+    let working = usage
+        .tasks
+        .get(&Status::Working)
+        .copied()
+        .unwrap_or_default();
+    // One of them never expires.
+    same((working.unlimited, working.until), (1, None))?;
+    // An owner with tasks on two shards counts on both.
+    let owners = 2..=3;
+    if !owners.contains(&usage.owners) || !owners.contains(&usage.most_per_owner) {
+        return Err(Broken::new(format!("two owners are {usage:?}")));
+    }
+    same((usage.effects.rows, usage.unreported_effects), (2, 1))?;
+    same((usage.effects.expired, usage.blobs.rows - before), (0, 1))?;
+    let left = usage.effects.until.unwrap_or_default() - usage.now;
+    if left <= MINUTE || left > HOUR {
+        return Err(Broken::new(format!("an hour has {left:?}")));
+    }
+    view.advance(MINUTE * 2).await?;
+    let later = survey.survey_usage().await?;
+    same((later.effects.expired, later.blobs.expired), (1, 1))
 }
 
 async fn looking_changes_nothing(view: View) -> Result<(), Broken> {

@@ -115,7 +115,7 @@ fn cost_of_round(record: &RoundRecord) -> usize {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Blob {
     value: Bytes,
-    expires_at: UnixMillis,
+    pub(super) expires_at: UnixMillis,
 }
 
 impl State {

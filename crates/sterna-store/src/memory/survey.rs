@@ -1,13 +1,15 @@
 //! The operator's view of a store in memory.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 
 use super::MemoryStore;
 use super::row::Row;
 use super::state::State;
 use crate::{
-    BoxFuture, EffectQuery, EffectSurvey, Error, StoredValue, Survey, SurveyedEffect, SurveyedTask,
-    TaskDetails, TaskId, TaskQuery, TaskSurvey, UnixMillis,
+    BoxFuture, EffectQuery, EffectSurvey, Error, KeptRows, Owner, Status, StoreUsage, StoredValue,
+    Survey, SurveyedEffect, SurveyedTask, TaskDetails, TaskId, TaskQuery, TaskSurvey, UnixMillis,
 };
 
 impl Survey for MemoryStore {
@@ -25,6 +27,10 @@ impl Survey for MemoryStore {
 
     fn survey_effects(&self, query: EffectQuery) -> BoxFuture<'_, Result<EffectSurvey, Error>> {
         self.run(move |state, now| Ok(state.survey_effects(query, now)))
+    }
+
+    fn survey_usage(&self) -> BoxFuture<'_, Result<StoreUsage, Error>> {
+        self.run(move |state, now| Ok(state.survey_usage(now)))
     }
 
     fn survey_value(
@@ -93,6 +99,37 @@ impl State {
     }
 }
 
+impl State {
+    fn survey_usage(&self, now: UnixMillis) -> StoreUsage {
+        let mut usage = StoreUsage::empty(now);
+        for status in Status::ALL {
+            let rows = self.tasks.values();
+            let rows = rows.filter(|row| row.control.status == status);
+            let kept = KeptRows::of(rows.map(|row| row.expires_at), now);
+            if kept.rows > 0 {
+                usage.tasks.insert(status, kept);
+            }
+        }
+        let mut owners: BTreeMap<Owner, u64> = BTreeMap::new();
+        for row in self.tasks.values() {
+            if !row.control.status.is_final() {
+                *owners.entry(row.principal).or_default() += 1;
+            }
+        }
+        usage.owners = count(owners.len());
+        usage.most_per_owner = owners.values().copied().max().unwrap_or_default();
+        let effects = self.effects.values();
+        usage.effects = KeptRows::of(effects.map(|effect| Some(effect.expires_at)), now);
+        let unreported = self.effects.values();
+        usage.unreported_effects = count(unreported.filter(|it| it.result.is_none()).count());
+        let rounds = self.rounds.values();
+        usage.rounds = KeptRows::of(rounds.map(|round| Some(round.expires_at)), now);
+        let blobs = self.blobs.values();
+        usage.blobs = KeptRows::of(blobs.map(|blob| Some(blob.expires_at)), now);
+        usage
+    }
+}
+
 fn surveyed(row: &Row, id: TaskId) -> SurveyedTask {
     let control = row.control.clone();
     let mut task = SurveyedTask::new(row.summary(id), row.principal, row.flow(), control);
@@ -102,7 +139,11 @@ fn surveyed(row: &Row, id: TaskId) -> SurveyedTask {
 }
 
 fn length(value: &Bytes) -> u64 {
-    u64::try_from(value.len()).unwrap_or(u64::MAX)
+    count(value.len())
+}
+
+fn count(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 fn wide(limit: u32) -> usize {

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use super::ring::Rings;
 use super::set::together;
 use crate::{
-    BoxFuture, Cursor, EffectQuery, EffectSurvey, Error, ErrorKind, StoredValue, Survey,
-    TaskDetails, TaskId, TaskQuery, TaskSurvey,
+    BoxFuture, Cursor, EffectQuery, EffectSurvey, Error, ErrorKind, StoreUsage, StoredValue,
+    Survey, TaskDetails, TaskId, TaskQuery, TaskSurvey,
 };
 
 /// Operator's view of [`Shards`](crate::Shards), made of the views of its stores.
@@ -90,6 +90,17 @@ impl Survey for ShardsSurvey {
             let mut cut = EffectSurvey::cut(effects, query.limit, now.unwrap_or_default());
             cut.is_cut |= is_cut;
             Ok(cut)
+        })
+    }
+
+    fn survey_usage(&self) -> BoxFuture<'_, Result<StoreUsage, Error>> {
+        Box::pin(async move {
+            let usages = self.all(|survey| survey.survey_usage()).await?;
+            let mut all = StoreUsage::default();
+            for usage in &usages {
+                all.add(usage);
+            }
+            Ok(all)
         })
     }
 
