@@ -62,6 +62,7 @@ fn a_task_can_be_left_looked_at_answered_and_cancelled() {
     expect![[r#"
         ID
           status    input_required
+          says      The task waits for an answer
           created   1970-01-01T00:00:00.000Z
           changed   1970-01-01T00:00:00.000Z
           asks      approval: Who approves Terns?
@@ -74,6 +75,7 @@ fn a_task_can_be_left_looked_at_answered_and_cancelled() {
     expect![[r#"
         ID
           status    cancelled
+          says      The task was cancelled
           created   1970-01-01T00:00:00.000Z
           changed   1970-01-01T00:00:00.000Z
         exit 0

@@ -146,6 +146,20 @@ impl SessionState {
     /// Stops everything.
     pub(crate) fn end(&self) {
         let state = std::mem::take(&mut *self.lock());
+        let calls = state
+            .calls
+            .values()
+            .filter(|stop| !stop.is_closed())
+            .count();
+        if calls > 0 {
+            let questions = state.questions.len();
+            tracing::debug!(
+                target: "sterna::sessions",
+                calls,
+                questions,
+                "pending calls are cancelled: their session has ended"
+            );
+        }
         if let Some(stream) = &state.stream {
             stream.finish();
         }

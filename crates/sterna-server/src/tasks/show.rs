@@ -4,7 +4,7 @@ use sterna_protocol::input::{InputRequest, InputRequests};
 use sterna_protocol::json::RawObject;
 use sterna_protocol::jsonrpc::{ErrorCode, ErrorObject};
 use sterna_protocol::tasks::{DetailedTask, Task as WireTask, TaskState, TaskStatus};
-use sterna_store::{Outcome, Status, Summary, Task};
+use sterna_store::{Note, Outcome, Status, Summary, Task};
 
 use super::Tasks;
 
@@ -23,7 +23,7 @@ impl Tasks {
         let ttl = summary.expires_at.map(|end| end - summary.created_at);
         task.ttl_ms = ttl.map(millis);
         task.poll_interval_ms = Some(millis(self.config.poll_interval).max(1));
-        task.status_message = summary.note.as_ref().map(|note| note.as_str().to_owned());
+        task.status_message = Some(status_message(summary).to_owned());
         task
     }
 
@@ -52,6 +52,19 @@ impl Tasks {
             },
         };
         DetailedTask::new(head, state)
+    }
+}
+
+/// Text for the person who waits for a task. While it goes on, its tool may say
+/// something better than its status does.
+fn status_message(summary: &Summary) -> &str {
+    let note = summary.note.as_ref().map(Note::as_str);
+    match summary.status {
+        Status::Working => note.unwrap_or("The task is being worked on"),
+        Status::InputRequired => note.unwrap_or("The task waits for an answer"),
+        Status::Completed => "The task has completed",
+        Status::Failed => "The task has failed",
+        Status::Cancelled => "The task was cancelled",
     }
 }
 

@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use super::asking::server;
 use super::{Session, next, show};
 use crate::mcp::{Reply, accept};
+use crate::telemetry::capture::Capture;
 
 #[tokio::test]
 async fn initialize_agrees_on_the_revision_the_client_wants_if_we_have_it() {
@@ -231,10 +232,26 @@ async fn ending_a_session_stops_what_it_asked_and_what_it_runs() {
     let mut asking = session.start("tools/call", json!({"name": "stuck"})).await;
     let question = next(&mut asking).await;
     let mut events = session.listen().await;
+    let (capture, guard) = Capture::start();
     assert_eq!(session.delete().await.status(), 204);
+    drop(guard);
     assert!(ends(&mut asking).await);
     assert!(ends(&mut events).await);
     dropped.recv().await.unwrap();
+    let mut logged = capture.events();
+    logged.retain(|event| event.target == "sterna::sessions");
+    let [logged] = &logged[..] else {
+        panic!("not one event: {logged:?}");
+    };
+    let values = ["calls", "questions", "message"].map(|name| logged.get(name));
+    assert_eq!(
+        values,
+        [
+            Some("1"),
+            Some("1"),
+            Some("pending calls are cancelled: their session has ended")
+        ]
+    );
     let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": {}});
     assert_eq!(session.post(answer).await.status(), 404);
 }

@@ -245,7 +245,7 @@ async fn a_task_is_shown_and_its_result_waited_for() {
     let mut created = session.task("add", json!({"ttl": 60_000})).await;
     let id = created["taskId"].take();
     let id = id.as_str().unwrap();
-    expect![[r#"{"taskId":null,"status":"working","createdAt":"2026-07-28T09:30:00.000Z","lastUpdatedAt":"2026-07-28T09:30:00.000Z","ttl":60000,"pollInterval":1000}"#]]
+    expect![[r#"{"taskId":null,"status":"working","createdAt":"2026-07-28T09:30:00.000Z","lastUpdatedAt":"2026-07-28T09:30:00.000Z","ttl":60000,"pollInterval":1000,"statusMessage":"The task is being worked on"}"#]]
         .assert_eq(&created.to_string());
     let result = session.wait(id).await;
     expect![[r#"{"content":[{"type":"text","text":"42"}],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"…"}}}"#]]

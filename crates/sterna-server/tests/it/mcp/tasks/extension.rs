@@ -48,12 +48,29 @@ async fn a_task_is_found_on_every_instance_before_its_creation_is_answered() {
     assert_eq!(id.len(), 32);
     let mut shown = created.clone();
     shown["taskId"] = json!("…");
-    expect![[r#"{"resultType":"task","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"tasks","version":"1"}},"taskId":"…","status":"working","createdAt":"2026-07-28T09:30:00.000Z","lastUpdatedAt":"2026-07-28T09:30:00.000Z","ttlMs":86400000,"pollIntervalMs":1000}"#]]
+    expect![[r#"{"resultType":"task","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"tasks","version":"1"}},"taskId":"…","status":"working","createdAt":"2026-07-28T09:30:00.000Z","lastUpdatedAt":"2026-07-28T09:30:00.000Z","ttlMs":86400000,"pollIntervalMs":1000,"statusMessage":"The task is being worked on"}"#]]
         .assert_eq(&shown.to_string());
     let mut found = there.look(&id).await;
     assert_eq!(found["resultType"], "complete");
     found["resultType"] = json!("task");
     assert_eq!(found, created);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_says_how_it_stands_from_its_creation_to_its_end() {
+    let mut fleet = Fleet::new();
+    let client = fleet.instance(server());
+    let created = client.call_tool("always", json!({})).await;
+    assert_eq!(created["statusMessage"], "The task is being worked on");
+    let id = created["taskId"].as_str().unwrap();
+    let ended = client.ended(id).await;
+    assert_eq!(ended["statusMessage"], "The task has completed");
+    let task = client.begin("both", json!({})).await;
+    let asking = client.until(&task, &["input_required"]).await;
+    assert_eq!(asking["statusMessage"], "The task waits for an answer");
+    client.send("tasks/cancel", json!({"taskId": task})).await;
+    let ended = client.ended(&task).await;
+    assert_eq!(ended["statusMessage"], "The task was cancelled");
 }
 
 #[tokio::test(start_paused = true)]

@@ -96,7 +96,7 @@ async fn a_task_of_the_proposal_asks_with_a_result_and_is_answered_by_a_request(
     let client = client(&mut fleet);
     let created = client.call_as_task("echo").await.into_result();
     let task = created["task"]["taskId"].as_str().unwrap().to_owned();
-    expect![[r#"{"resultType":"complete","task":{"taskId":"…","status":"working","createdAt":"2026-07-28T09:30:00.000Z","lastUpdatedAt":"2026-07-28T09:30:00.000Z","ttl":60000,"pollInterval":1000},"_meta":{}}"#]]
+    expect![[r#"{"resultType":"complete","task":{"taskId":"…","status":"working","createdAt":"2026-07-28T09:30:00.000Z","lastUpdatedAt":"2026-07-28T09:30:00.000Z","ttl":60000,"pollInterval":1000,"statusMessage":"The task is being worked on"},"_meta":{}}"#]]
         .assert_eq(&steady(created, &task));
     // It waits until there is something to say.
     let asked = client.outcome(&task).await.into_result();
