@@ -69,6 +69,10 @@ enum Task {
         /// How long each store is tormented; half a minute unless said otherwise
         #[arg(long)]
         minutes: Option<u64>,
+        /// Take the primary of three PostgreSQL servers away again and again, for ten
+        /// minutes unless said otherwise (needs Patroni and etcd)
+        #[arg(long)]
+        failover: bool,
     },
     /// Run every check that guards a change: fmt, clippy, tidy, docs, tests
     Ci,
@@ -170,7 +174,13 @@ fn run() -> Result<()> {
             (false, true) => speed::CountFor::Mimalloc,
             (false, false) => speed::CountFor::Comparison,
         }),
-        Task::Chaos { minutes } => chaos::run(minutes.map_or(chaos::SHORT, |minutes| minutes * 60)),
+        Task::Chaos { minutes, failover } => {
+            let seconds = minutes.map(|minutes| minutes * 60);
+            match failover {
+                true => chaos::fail_over(seconds.unwrap_or(chaos::FAILOVERS)),
+                false => chaos::run(seconds.unwrap_or(chaos::SHORT)),
+            }
+        }
         Task::Ci => ci::run(),
         Task::Compare => compare::run(),
         Task::Conformance { part, scenario } => conformance::run(part, scenario.as_deref()),

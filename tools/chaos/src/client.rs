@@ -77,7 +77,7 @@ fn stays(
 ) -> Result<()> {
     let since = Instant::now();
     while since.elapsed() < LONGEST {
-        let Ok(shown) = send(instances.any(dice), "tasks/get", json!({"taskId": task})) else {
+        let Some(shown) = look(instances, task, number, dice)? else {
             sleep(PAUSE);
             continue;
         };
@@ -101,8 +101,7 @@ fn follow(instances: &Instances, task: &str, number: u64, dice: &mut Dice) -> Re
         if since.elapsed() > LONGEST {
             bail!("order {number} is not over after {LONGEST:?}");
         }
-        let to = instances.any(dice);
-        let Ok(shown) = send(to, "tasks/get", json!({"taskId": task})) else {
+        let Some(shown) = look(instances, task, number, dice)? else {
             sleep(PAUSE);
             continue;
         };
@@ -132,6 +131,21 @@ fn follow(instances: &Instances, task: &str, number: u64, dice: &mut Dice) -> Re
             _ => bail!("order {number}: {shown}"),
         }
         sleep(PAUSE);
+    }
+}
+
+/// A task as an instance shows it; `None` if the instance shows nothing.
+///
+/// # Errors
+///
+/// The instance says that there is no such task, which was acknowledged.
+fn look(instances: &Instances, task: &str, number: u64, dice: &mut Dice) -> Result<Option<Value>> {
+    match send(instances.any(dice), "tasks/get", json!({"taskId": task})) {
+        Ok(shown) => Ok(Some(shown)),
+        Err(error) if error.is_unknown_task() => {
+            bail!("the task of order {number} was acknowledged and is gone")
+        }
+        Err(_) => Ok(None),
     }
 }
 

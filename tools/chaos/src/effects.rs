@@ -170,4 +170,4 @@ pub(crate) fn now() -> u64 {
 }
 
 /// Far more than a database takes to come back.
-const LONGEST: Duration = Duration::from_secs(60);
+pub(crate) const LONGEST: Duration = Duration::from_secs(60);

@@ -7,13 +7,33 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
+/// Why a request has no result. Whether it was served is not known.
+#[derive(Debug)]
+pub(crate) enum NoResult {
+    /// The peer was killed, stopped or too slow.
+    NoAnswer,
+    /// The peer answered with an error.
+    Refused(Value),
+}
+
+impl NoResult {
+    /// Returns whether the server says that the caller has no such task.
+    pub(crate) fn is_unknown_task(&self) -> bool {
+        matches!(self, Self::Refused(error) if error["message"] == "Unknown task")
+    }
+}
+
 /// Sends a request and gives its result.
-///
-/// # Errors
-///
-/// Whatever went wrong: the peer was killed, stopped, or answered with an
-/// error. Whether the request was served is then not known.
-pub(crate) fn send(to: SocketAddr, method: &str, mut params: Value) -> Result<Value> {
+pub(crate) fn send(to: SocketAddr, method: &str, params: Value) -> Result<Value, NoResult> {
+    let answered = exchange(to, method, params);
+    let mut message = answered.map_err(|_| NoResult::NoAnswer)?;
+    match message.get_mut("result") {
+        Some(result) => Ok(result.take()),
+        None => Err(NoResult::Refused(message["error"].take())),
+    }
+}
+
+fn exchange(to: SocketAddr, method: &str, mut params: Value) -> Result<Value> {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {
@@ -38,9 +58,7 @@ pub(crate) fn send(to: SocketAddr, method: &str, mut params: Value) -> Result<Va
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
     let (_, body) = answer.split_once("\r\n\r\n").context("no answer")?;
-    let message: Value = serde_json::from_str(body).context("no document")?;
-    let result = message.get("result").cloned();
-    result.with_context(|| format!("{method}: {message}"))
+    serde_json::from_str(body).context("no document")
 }
 
 /// Shorter than an instance is stopped for, so that clients go elsewhere.

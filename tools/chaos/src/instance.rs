@@ -15,8 +15,17 @@ use crate::dice::Dice;
 pub(crate) struct Instances {
     stores: Vec<String>,
     effects: String,
-    flaw: Option<Flaw>,
+    defects: Defects,
     running: Vec<Mutex<Running>>,
+}
+
+/// What instances do that they should not.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Defects {
+    /// What is wrong with their engine.
+    pub(crate) flaw: Option<Flaw>,
+    /// They claim effects although a failover forgets the claims.
+    pub(crate) may_repeat_effects: bool,
 }
 
 struct Running {
@@ -29,12 +38,12 @@ impl Instances {
         count: usize,
         stores: &[String],
         effects: &Path,
-        flaw: Option<Flaw>,
+        defects: Defects,
     ) -> Result<Self> {
         let mut instances = Self {
             stores: stores.to_vec(),
             effects: effects.display().to_string(),
-            flaw,
+            defects,
             running: Vec::new(),
         };
         for _ in 0..count {
@@ -79,8 +88,11 @@ impl Instances {
         for store in &self.stores {
             command.args(["--store", store]);
         }
-        if let Some(flaw) = self.flaw {
+        if let Some(flaw) = self.defects.flaw {
             command.args(["--flaw", &flaw.name()]);
+        }
+        if self.defects.may_repeat_effects {
+            command.arg("--may-repeat-effects");
         }
         let mut child = command
             .stdout(Stdio::piped())

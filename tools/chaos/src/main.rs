@@ -14,6 +14,7 @@
 mod client;
 mod dice;
 mod effects;
+mod failover;
 mod http;
 mod instance;
 mod judge;
@@ -27,7 +28,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
+use postgres_here::Commits;
 use sterna_store::contract::Fault;
+
+use crate::instance::Defects;
 
 #[derive(Parser)]
 #[command(about = "Breaks servers and looks at what they keep")]
@@ -49,6 +53,15 @@ enum Command {
         #[command(flatten)]
         length: Length,
     },
+    /// Take the primary of three PostgreSQL servers away again and again, beside
+    /// all other faults (needs Patroni and etcd)
+    Failover {
+        /// No standby is synchronous: the judge must find what is lost
+        #[arg(long)]
+        asynchronous: bool,
+        #[command(flatten)]
+        length: Length,
+    },
     /// Break fleets whose engine has a flaw: each must be found out
     Prove {
         /// How long things are broken, for each flaw
@@ -66,6 +79,9 @@ enum Command {
         /// What is wrong with its engine
         #[arg(long)]
         flaw: Option<Flaw>,
+        /// Whether effects are claimed on a primary that a failover makes forget them
+        #[arg(long)]
+        may_repeat_effects: bool,
     },
 }
 
@@ -128,11 +144,28 @@ fn main() -> Result<()> {
             shards,
             length,
         } => run::run(store, shards, length),
+        Command::Failover {
+            asynchronous,
+            length,
+        } => run::fail_over(
+            match asynchronous {
+                true => Commits::OnItsOwnDisk,
+                false => Commits::OnAStandby,
+            },
+            length,
+        ),
         Command::Prove { seconds } => prove::prove(seconds),
         Command::Serve {
             store,
             effects,
             flaw,
-        } => serve::serve(&store, effects, flaw),
+            may_repeat_effects,
+        } => {
+            let defects = Defects {
+                flaw,
+                may_repeat_effects,
+            };
+            serve::serve(&store, effects, defects)
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Who breaks things.
 
+use std::fmt;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use postgres_here::Postgres;
 
 use crate::dice::Dice;
 use crate::effects::now;
+use crate::failover::Failover;
 use crate::instance::Instances;
 
 /// Something that was broken, from when to when.
@@ -26,6 +28,19 @@ pub(crate) struct Broken {
     pub(crate) stops: u32,
     pub(crate) restarts: u32,
     pub(crate) faults: Vec<Fault>,
+    pub(crate) failovers: Vec<Failover>,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            kills,
+            stops,
+            restarts,
+            ..
+        } = self;
+        write!(f, "{kills} kills, {stops} stops, {restarts} restarts")
+    }
 }
 
 /// Breaks something every second or so until `end`, then leaves everything

@@ -5,7 +5,7 @@ use clap::ValueEnum as _;
 
 use crate::Flaw;
 use crate::effects::now;
-use crate::run::Fleet;
+use crate::run::{Breaks, Fleet};
 
 /// Runs every flaw until it is found out. What a flaw does depends on when
 /// things break, so it may take more than one run.
@@ -39,7 +39,7 @@ fn run(flaw: Flaw, seconds: u64) -> Result<Option<String>> {
     let fleet = Fleet {
         count: 2,
         stores: &[store],
-        postgres: &[],
+        breaks: Breaks::Everything(&[]),
         flaw: Some(flaw),
     };
     let (kept, _) = fleet.torment(folder.path(), seconds, now())?;

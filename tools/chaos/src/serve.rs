@@ -13,11 +13,12 @@ use sterna_flow::StepErrorKind;
 use sterna_server::{Cx, Server, ServerConfig, TaskMode, Tool, ToolError};
 use sterna_store::contract::{Fault, Faulty};
 use sterna_store::{Rings, Shard, Shards, Store};
-use sterna_store_postgres::PostgresStore;
+use sterna_store_postgres::{Asynchronous, PostgresStore};
 use sterna_store_sqlite::SqliteStore;
 
 use crate::Flaw;
 use crate::effects::{Effects, What, unique};
+use crate::instance::Defects;
 use crate::table::Table;
 
 /// How long a lease lasts: short, so that a stop of four seconds loses it.
@@ -33,9 +34,10 @@ const STEPS: u32 = 150;
 const PAUSE: Duration = Duration::from_millis(20);
 
 #[tokio::main]
-pub(crate) async fn serve(stores: &[String], effects: PathBuf, flaw: Option<Flaw>) -> Result<()> {
+pub(crate) async fn serve(stores: &[String], effects: PathBuf, defects: Defects) -> Result<()> {
     let table = Table::of(&stores[0]);
-    let mut store = open_all(stores).await?;
+    let mut store = open_all(stores, defects).await?;
+    let flaw = defects.flaw;
     table.create().await?;
     let mut config = ServerConfig::default();
     config.tasks.lease = LEASE;
@@ -68,10 +70,13 @@ pub(crate) async fn serve(stores: &[String], effects: PathBuf, flaw: Option<Flaw
 }
 
 /// Opens the store, or several as one.
-async fn open_all(stores: &[String]) -> Result<Arc<dyn Store>> {
+async fn open_all(stores: &[String], defects: Defects) -> Result<Arc<dyn Store>> {
     let mut shards = Vec::new();
     for (number, store) in stores.iter().enumerate() {
-        shards.push(Shard::new(format!("shard-{number}"), open(store).await?));
+        shards.push(Shard::new(
+            format!("shard-{number}"),
+            open(store, defects).await?,
+        ));
     }
     if let [shard] = shards.as_slice() {
         return Ok(Arc::clone(&shard.store));
@@ -80,9 +85,12 @@ async fn open_all(stores: &[String]) -> Result<Arc<dyn Store>> {
     Ok(Arc::new(Shards::open(shards, rings).await?))
 }
 
-async fn open(store: &str) -> Result<Arc<dyn Store>> {
+async fn open(store: &str, defects: Defects) -> Result<Arc<dyn Store>> {
     if store.contains('=') {
-        let config = sterna_store_postgres::Config::new(store)?;
+        let mut config = sterna_store_postgres::Config::new(store)?;
+        if defects.may_repeat_effects {
+            config.asynchronous = Asynchronous::MayRepeatEffects;
+        }
         return Ok(Arc::new(PostgresStore::connect(config).await?));
     }
     let config = sterna_store_sqlite::Config::default();

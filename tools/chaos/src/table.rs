@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use rusqlite::Connection;
+use tokio::time::{Instant, sleep};
 use tokio_postgres::NoTls;
+use tokio_postgres::config::{LoadBalanceHosts, TargetSessionAttrs};
 
-use crate::effects::Effect;
+use crate::effects::{Effect, LONGEST};
 
 /// Which database it is.
 #[derive(Clone, Debug)]
@@ -33,8 +35,13 @@ impl Table {
             (id text PRIMARY KEY, what text NOT NULL, number bigint NOT NULL, value text NOT NULL)";
         match self {
             Self::Postgres(connection) => {
-                let client = connect(connection).await?;
-                client.batch_execute(table).await?;
+                let since = Instant::now();
+                let create = async || connect(connection).await?.batch_execute(table).await;
+                // A primary may be missing for a while.
+                while let Err(error) = create().await {
+                    ensure!(since.elapsed() < LONGEST, "no table: {error}");
+                    sleep(Duration::from_millis(200)).await;
+                }
             }
             Self::Sqlite(path) => open(path)?.execute_batch(table)?,
         }
@@ -97,7 +104,14 @@ fn open(path: &PathBuf) -> rusqlite::Result<Connection> {
 }
 
 async fn connect(connection: &str) -> Result<tokio_postgres::Client, tokio_postgres::Error> {
-    let (client, line) = tokio_postgres::connect(connection, NoTls).await?;
+    let mut config: tokio_postgres::Config = connection.parse()?;
+    if config.get_hosts().len() > 1 {
+        // A server that is stopped accepts a connection and says no more. Each try
+        // begins with another server, so that it is not waited for again.
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        config.load_balance_hosts(LoadBalanceHosts::Random);
+    }
+    let (client, line) = config.connect(NoTls).await?;
     // It ends with its client.
     tokio::spawn(line);
     Ok(client)

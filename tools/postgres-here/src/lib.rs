@@ -15,7 +15,11 @@
 //! # }
 //! ```
 
+mod cluster;
+mod patroni;
+mod processes;
 mod programs;
 mod server;
 
+pub use cluster::{Cluster, Commits};
 pub use server::Postgres;

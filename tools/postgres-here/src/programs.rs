@@ -55,9 +55,14 @@ impl Programs {
         }
     }
 
-    /// `program`, run by a user that PostgreSQL accepts.
+    /// `program` of PostgreSQL, run by a user that it accepts.
     pub(crate) fn command(&self, program: &str) -> Command {
         self.as_user(self.folder.join(program).into())
+    }
+
+    /// Another program of the path, run by the same user.
+    pub(crate) fn other(&self, program: &str) -> Command {
+        self.as_user(program.into())
     }
 
     /// A script for the shell, with room for its arguments.

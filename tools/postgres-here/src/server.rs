@@ -1,8 +1,9 @@
 use std::fmt;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
+use crate::processes;
 use crate::programs::Programs;
 
 /// A server that runs until it is dropped.
@@ -139,21 +140,7 @@ impl Postgres {
     ///
     /// It does not run.
     pub fn signal(&self, signal: &str) -> io::Result<()> {
-        let file = std::fs::read_to_string(self.folder.join("data/postmaster.pid"))?;
-        let server = file.lines().next().unwrap_or_default().trim().to_owned();
-        let listed = Command::new("ps")
-            .args(["-o", "pid=", "--ppid", &server])
-            .output()?;
-        let children = String::from_utf8_lossy(&listed.stdout).into_owned();
-        // The server first, so that it starts no process that is not stopped.
-        for process in std::iter::once(&*server).chain(children.split_whitespace()) {
-            // A child may have ended.
-            let _ = Command::new("kill")
-                .args(["-s", signal, process])
-                .stderr(Stdio::null())
-                .status()?;
-        }
-        Ok(())
+        processes::signal_server(&self.folder.join("data"), signal)
     }
 }
 
