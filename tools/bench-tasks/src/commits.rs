@@ -100,7 +100,7 @@ where
     Ok(())
 }
 
-fn task(number: u32, target: Name) -> NewTask {
+pub(crate) fn task(number: u32, target: Name) -> NewTask {
     let mut bytes = [0; 16];
     let spread = u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bytes[..8].copy_from_slice(&spread.to_be_bytes());

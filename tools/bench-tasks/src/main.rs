@@ -61,6 +61,9 @@ struct Args {
     /// How many tasks wait for an answer at once
     #[arg(long, default_value_t = 100_000)]
     waiting: u32,
+    /// Measure only the tasks that wait
+    #[arg(long)]
+    only_waiting: bool,
     /// How many tasks are open when their instance dies
     #[arg(long, default_value_t = 10_000)]
     open: u32,
@@ -93,7 +96,9 @@ async fn main() -> Result<()> {
 async fn on_sqlite(args: &Args) -> Result<()> {
     println!("SQLite, one file");
     let folder = tempfile::tempdir()?;
-    bare::sqlite(args.tasks)?;
+    if !args.only_waiting {
+        bare::sqlite(args.tasks)?;
+    }
     measure(args, |name| Place {
         store: folder.path().join(name).display().to_string(),
         schema: None,
@@ -108,7 +113,9 @@ async fn on_postgres(args: &Args) -> Result<()> {
     };
     println!("PostgreSQL over a socket");
     let connection = server.connection();
-    bare::postgres(args.tasks, &connection).await?;
+    if !args.only_waiting {
+        bare::postgres(args.tasks, &connection).await?;
+    }
     measure(args, |name| Place {
         store: connection.clone(),
         schema: Some(name.to_owned()),
@@ -117,13 +124,16 @@ async fn on_postgres(args: &Args) -> Result<()> {
 }
 
 async fn measure(args: &Args, place: impl Fn(&str) -> Place) -> Result<()> {
+    if args.only_waiting {
+        return crowd::measure(&place("crowd"), args.waiting).await;
+    }
     for (name, callers) in [("one", 1), ("many", 32)] {
         commits::measure(place(name).open().await?, args.tasks, callers).await?;
     }
     engine::measure(place("engine").open().await?, args.tasks).await?;
     engine::measure_walks(place("walks").open().await?).await?;
     recovery::measure(&place("recovery"), args.open).await?;
-    crowd::measure(place("crowd").open().await?, args.waiting).await
+    crowd::measure(&place("crowd"), args.waiting).await
 }
 
 /// One line: how many of `what` in a second.

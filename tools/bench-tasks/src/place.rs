@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use sterna_store::Store;
-use sterna_store_postgres::{PostgresStore, Schema};
-use sterna_store_sqlite::SqliteStore;
+use sterna_store::{Store, Survey};
+use sterna_store_postgres::{Config, PostgresStore, PostgresSurvey, Schema};
+use sterna_store_sqlite::{SqliteStore, SqliteSurvey};
 
 /// A store that another process can be told of.
 #[derive(Clone, Debug, clap::Args)]
@@ -25,11 +25,26 @@ impl Place {
             let config = sterna_store_sqlite::Config::default();
             return Ok(Arc::new(SqliteStore::open(&self.store, config)?));
         };
-        let mut config = sterna_store_postgres::Config::new(&self.store)?;
+        let config = self.config(schema)?;
+        Ok(Arc::new(PostgresStore::connect(config).await?))
+    }
+
+    /// Size of the store.
+    pub(crate) async fn disk_bytes(&self) -> Result<u64> {
+        let survey: Box<dyn Survey> = match &self.schema {
+            Some(schema) => Box::new(PostgresSurvey::connect(self.config(schema)?).await?),
+            None => Box::new(SqliteSurvey::open(&self.store)?),
+        };
+        let usage = survey.survey_usage().await?;
+        Ok(usage.disk_bytes.unwrap_or_default())
+    }
+
+    fn config(&self, schema: &str) -> Result<Config> {
+        let mut config = Config::new(&self.store)?;
         config.schema = Schema::new(schema)?;
         config.connections = 8;
         config.wait = Duration::from_secs(60);
-        Ok(Arc::new(PostgresStore::connect(config).await?))
+        Ok(config)
     }
 
     /// As the command line takes it.
