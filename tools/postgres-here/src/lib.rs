@@ -1,6 +1,6 @@
 //! A PostgreSQL server of our own, for as long as somebody needs it: made by
 //! `initdb` in a temporary folder, reached through a socket in it, and gone with
-//! whoever started it, however that ends.
+//! whoever started it, however that ends. And a PgBouncer in front of it.
 //!
 //! ```
 //! # fn run() -> std::io::Result<()> {
@@ -17,9 +17,11 @@
 
 mod cluster;
 mod patroni;
+mod pgbouncer;
 mod processes;
 mod programs;
 mod server;
 
 pub use cluster::{Cluster, Commits};
+pub use pgbouncer::PgBouncer;
 pub use server::Postgres;

@@ -8,6 +8,7 @@ mod failover;
 mod failures;
 mod group;
 mod hints;
+mod pgbouncer;
 mod pooler;
 mod restart;
 mod schema;

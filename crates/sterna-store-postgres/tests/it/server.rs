@@ -87,6 +87,11 @@ impl Server {
         }
     }
 
+    /// Our own server.
+    pub(crate) fn own(&self) -> Option<&Postgres> {
+        self.own.as_ref()
+    }
+
     /// The folder of the socket.
     pub(crate) fn folder(&self) -> Option<&Path> {
         self.own.as_ref().map(Postgres::folder)
