@@ -103,7 +103,7 @@ impl Operations {
             place, owner, id, ..
         } = found;
         place.queue.notify_workers();
-        place.queue.notify_changed();
+        place.queue.notify_changed(id);
         let task = place.store.read(owner, id).await?;
         let shown = self.settings.represent(&task.ok_or(Refusal::Unknown)?);
         Ok(shown.respond(None))

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sterna_store::{Error, Owner, Status, Task, TaskId};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use super::OperationStore;
 
@@ -17,9 +17,8 @@ impl OperationStore {
         longest: Duration,
     ) -> Result<Option<Task>, Error> {
         let deadline = Instant::now() + longest;
-        let mut changed = self.queue.changes();
+        let mut watch = self.queue.watch([id]);
         loop {
-            changed.mark_unchanged();
             let looked_at = Instant::now();
             let Some(task) = self.store.read(owner, id).await? else {
                 return Ok(None);
@@ -28,15 +27,10 @@ impl OperationStore {
             if status.is_final() || status == Status::InputRequired || looked_at >= deadline {
                 return Ok(Some(task));
             }
-            sleep_until(deadline.min(looked_at + SHORTEST_PAUSE)).await;
             // Other instances change operations too.
-            tokio::select! {
-                () = sleep_until(deadline.min(looked_at + LONGEST_PAUSE)) => {}
-                _ = changed.changed() => {}
-            }
+            watch.changed(deadline.min(looked_at + LONGEST_PAUSE)).await;
         }
     }
 }
 
-const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);

@@ -190,7 +190,7 @@ impl<'a, H: TaskHost, P: TaskProtocol> TaskDelivery<'a, H, P> {
     fn completed(&mut self, done: Done, flow: &mut dyn Flow) -> Result<(), Stop> {
         match done {
             Done::Appended(update) => {
-                self.queue.notify_changed();
+                self.queue.notify_changed(self.shared.task());
                 self.hear(update, flow);
             }
             Done::Passivated(Passivated::Refused(update)) => self.hear(update, flow),

@@ -14,6 +14,7 @@ mod pool;
 mod questions;
 mod shared;
 mod tally;
+mod watch;
 mod worker;
 
 use std::fmt;
@@ -21,8 +22,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sterna_flow::{Asked, DecodeError, Entry, Fingerprint, Journal, Limits};
-use sterna_store::{Claimed, Name, Phase, Store};
-use tokio::sync::{Notify, watch};
+use sterna_store::{Claimed, Name, Phase, Store, TaskId};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use activity::Activity;
@@ -32,6 +33,8 @@ pub use host::{StartedTask, TaskCatalog, TaskHost, TaskProtocol};
 pub use pool::{jitter, work, work_for};
 pub use shared::TaskShared;
 pub use tally::WorkDone;
+pub use watch::TaskWatch;
+use watch::WatchTable;
 pub use worker::WorkerExit;
 
 /// Tasks of a server in their store, as all parts of one instance share them.
@@ -41,8 +44,7 @@ pub struct TaskQueue {
     pub(crate) health: StoreHealth,
     /// Notified when there is a new task for a worker of this instance.
     created: Notify,
-    /// Counts changes that this instance has made to any task.
-    changed: watch::Sender<u64>,
+    watches: WatchTable,
     activity: Arc<Activity>,
     /// Beginning of the times at which leases are renewed.
     began_at: Instant,
@@ -56,7 +58,7 @@ impl TaskQueue {
             config,
             health: StoreHealth::default(),
             created: Notify::new(),
-            changed: watch::Sender::new(0),
+            watches: WatchTable::default(),
             activity: Arc::default(),
             began_at: Instant::now(),
         }
@@ -78,10 +80,9 @@ impl TaskQueue {
         self.created.notify_one();
     }
 
-    /// Notes that this instance has changed a task.
-    pub fn notify_changed(&self) {
-        self.changed
-            .send_modify(|count| *count = count.wrapping_add(1));
+    /// Notes that this instance has changed `task`.
+    pub fn notify_changed(&self, task: TaskId) {
+        self.watches.notify(task);
     }
 
     /// Returns the time at which a lease of `length` that was asked for at `since` is
@@ -94,9 +95,9 @@ impl TaskQueue {
         third - Duration::from_nanos(u64::try_from(beyond).unwrap_or_default())
     }
 
-    /// Returns a channel that changes whenever this instance has changed a task.
-    pub fn changes(&self) -> watch::Receiver<u64> {
-        self.changed.subscribe()
+    /// Returns a watch of `tasks`, for a request that waits for them.
+    pub fn watch(self: &Arc<Self>, tasks: impl IntoIterator<Item = TaskId>) -> TaskWatch {
+        TaskWatch::new(self, tasks)
     }
 }
 

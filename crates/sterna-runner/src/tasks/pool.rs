@@ -266,7 +266,8 @@ impl<H: TaskHost> WorkerPool<H> {
             let cause: &dyn std::error::Error = &error;
             tracing::warn!(target: "sterna::tasks", error = cause, "what has had its time cannot be swept");
         }
-        self.queue.notify_changed();
+        // It does not say which tasks have expired.
+        self.queue.watches.notify_all();
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sterna_flow::{
     BackendError, BoxFuture, Entry, JournalSink, Kind, Level, Listener, Progress, Run,
 };
-use sterna_store::{Answer, Commit, Lease, Name, Note, TaskUpdate};
+use sterna_store::{Answer, Commit, Lease, Name, Note, TaskId, TaskUpdate};
 
 use super::{TaskQueue, stored_entry};
 use crate::effects::backend_error;
@@ -39,6 +39,10 @@ impl TaskShared {
             lease,
             pending,
         })
+    }
+
+    pub(super) fn task(&self) -> TaskId {
+        self.lease.task
     }
 
     /// Returns `run` as the run of this task: what it does is committed before its

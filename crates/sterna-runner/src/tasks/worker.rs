@@ -56,7 +56,7 @@ impl<H: TaskHost> TaskWorker<H> {
         match self.work_under(&mut keeper).await {
             Ok(end) => {
                 tally.count(end);
-                queue.notify_changed();
+                queue.notify_changed(lease.task);
             }
             // It writes nothing more: the task is another's.
             Err(LeaseLost) => tally.count(WorkEnd::Lost),

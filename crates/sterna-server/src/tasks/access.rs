@@ -1,11 +1,9 @@
 //! Operations of callers on their tasks, in every dialect.
 
-use std::time::Duration;
-
 use sterna_http::auth::Caller;
+use sterna_runner::tasks::TaskWatch;
 use sterna_store::{Answer, Answered, Error, Listing, Page, Status, Task, TaskId};
-use tokio::sync::watch::Receiver;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use super::Tasks;
 use crate::handler::RequestError;
@@ -30,7 +28,7 @@ impl Tasks {
         answers: Vec<Answer>,
     ) -> Result<Option<Answered>, Error> {
         let answered = self.store.answer(self.owner(caller), id, answers).await?;
-        self.wake_workers();
+        self.notify_changed(id);
         Ok(answered)
     }
 
@@ -40,32 +38,20 @@ impl Tasks {
         id: TaskId,
     ) -> Result<Option<Status>, Error> {
         let cancelled = self.store.cancel(self.owner(caller), id).await?;
-        self.wake_workers();
+        self.notify_changed(id);
         Ok(cancelled)
     }
 
-    /// Returns a receiver that is notified when this instance changes any task.
-    /// Other instances change tasks too, so a waiting request also polls.
-    pub(crate) fn changes(&self) -> Receiver<u64> {
-        self.queue.changes()
+    /// Waits until a watched task may look different from how it did at
+    /// `looked_at`: this instance has changed it, or it is time to look again.
+    pub(crate) async fn pause(&self, looked_at: Instant, watch: &mut TaskWatch) {
+        watch.changed(looked_at + self.config.poll_interval).await;
     }
 
-    /// Waits until a task may look different from how it did at `looked_at`:
-    /// something was changed here, or it is time to look again.
-    pub(crate) async fn pause(&self, looked_at: Instant, changed: &mut Receiver<u64>) {
-        sleep_until(looked_at + SHORTEST_PAUSE).await;
-        tokio::select! {
-            () = sleep_until(looked_at + self.config.poll_interval) => {}
-            // The sender is in the server, which outlives its requests.
-            _ = changed.changed() => {}
-        }
-        changed.mark_unchanged();
-    }
-
-    /// Wakes workers and watchers.
-    fn wake_workers(&self) {
+    /// Wakes workers and the requests that wait for the task.
+    fn notify_changed(&self, task: TaskId) {
         self.queue.notify_workers();
-        self.queue.notify_changed();
+        self.queue.notify_changed(task);
     }
 }
 
@@ -74,6 +60,3 @@ impl Tasks {
 pub(crate) fn unknown() -> RequestError {
     RequestError::invalid_params("Unknown task")
 }
-
-/// Shortest time between two looks at a task.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(100);

@@ -12,8 +12,8 @@ use sterna_http::auth::Caller;
 use sterna_protocol::jsonrpc::RequestId;
 use sterna_protocol::meta::NotificationMeta;
 use sterna_protocol::tasks::TaskStatusNotificationParams;
+use sterna_runner::tasks::TaskWatch;
 use sterna_store::{Cursor, Error, Owner, Page, Summary, TaskId, UnixMillis};
-use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::{Tasks, store_failed};
@@ -40,7 +40,7 @@ struct Watching {
     told: HashMap<TaskId, Option<Told>>,
     /// Those that have not been looked at since the last pause.
     due: VecDeque<TaskId>,
-    changed: watch::Receiver<u64>,
+    watch: TaskWatch,
     looked_at: Instant,
 }
 
@@ -74,6 +74,7 @@ impl Tasks {
                 agreed.push(text);
             }
         }
+        let watch = self.queue.watch(told.keys().copied());
         let watching = Watching {
             tasks: Arc::clone(self),
             owner,
@@ -81,7 +82,7 @@ impl Tasks {
             transport,
             due: told.keys().copied().collect(),
             told,
-            changed: self.queue.changes(),
+            watch,
             looked_at: Instant::now(),
         };
         Ok((agreed, TaskSubscription(Box::pin(watching.next()))))
@@ -130,7 +131,7 @@ impl Watching {
             if self.told.is_empty() {
                 return std::future::pending().await;
             }
-            self.tasks.pause(self.looked_at, &mut self.changed).await;
+            self.tasks.pause(self.looked_at, &mut self.watch).await;
             self.looked_at = Instant::now();
             self.due = self.told.keys().copied().collect();
         }

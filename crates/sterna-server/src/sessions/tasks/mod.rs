@@ -47,9 +47,14 @@ pub(super) async fn cancel(post: &Post, id: &str) -> Result<TaskResult, Failure>
 
 /// The caller's task of that id, and where it is kept.
 async fn find<'a>(post: &'a Post, id: &str) -> Result<(&'a Arc<Tasks>, Task), Failure> {
-    let tasks = post.core.tasks.as_ref().ok_or_else(nothing)?;
-    let id = id.parse().map_err(|_| nothing())?;
+    let (tasks, id) = known(post, id)?;
     Ok((tasks, read(post, tasks, id).await?))
+}
+
+/// The tasks of the server, and `id` as one of them.
+fn known<'a>(post: &'a Post, id: &str) -> Result<(&'a Arc<Tasks>, TaskId), Failure> {
+    let tasks = post.core.tasks.as_ref().ok_or_else(nothing)?;
+    Ok((tasks, id.parse().map_err(|_| nothing())?))
 }
 
 async fn read(post: &Post, tasks: &Tasks, id: TaskId) -> Result<Task, Failure> {

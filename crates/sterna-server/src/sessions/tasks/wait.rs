@@ -10,7 +10,7 @@ use sterna_store::{Name, Status, Task};
 use tokio::time::Instant;
 
 use super::answer::TaskQuestion;
-use super::{find, read};
+use super::{known, read};
 use crate::call::missing_capabilities;
 use crate::failure::Failure;
 use crate::reply::Answer;
@@ -52,8 +52,10 @@ async fn until_ended(
     live: &SessionState,
     id: &str,
 ) -> Result<LegacyTaskResult, Failure> {
-    let (tasks, mut task) = find(post, id).await?;
-    let mut changed = tasks.changes();
+    let (tasks, id) = known(post, id)?;
+    // Before the task is read, so that no change is missed.
+    let mut watch = tasks.queue.watch([id]);
+    let mut task = read(post, tasks, id).await?;
     let mut asked = HashSet::new();
     let mut told = task.summary.status;
     loop {
@@ -72,8 +74,8 @@ async fn until_ended(
             return Err(DISCONNECTED);
         }
         ask(post, &task, &mut asked)?;
-        tasks.pause(looked_at, &mut changed).await;
-        task = read(post, tasks, task.summary.id).await?;
+        tasks.pause(looked_at, &mut watch).await;
+        task = read(post, tasks, id).await?;
     }
 }
 

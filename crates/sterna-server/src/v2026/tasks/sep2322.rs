@@ -51,7 +51,7 @@ pub(super) async fn result(
     id: &str,
 ) -> Result<Outcome<CallToolResult>, Failure> {
     let id = task_id(id)?;
-    let mut changed = tasks.changes();
+    let mut watch = tasks.queue.watch([id]);
     loop {
         let looked_at = Instant::now();
         let task = find(tasks, caller, id).await?;
@@ -68,7 +68,7 @@ pub(super) async fn result(
             asked.meta = Some(related(core, id));
             return Ok(Outcome::InputRequired(asked));
         }
-        tasks.pause(looked_at, &mut changed).await;
+        tasks.pause(looked_at, &mut watch).await;
     }
 }
 
