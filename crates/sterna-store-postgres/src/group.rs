@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use crate::call::{Caller, stalled};
 use crate::error::{Failure, no_connection};
 use crate::rows::create::create_together;
+use crate::rows::read::{Read, read_together};
 use crate::rows::verb::Verb;
 use crate::rows::{LockedElsewhere, LockedTask, Needs, Operation, Writes};
 use crate::session::Session;
@@ -197,6 +198,33 @@ impl SharedCall for Pending<NewTask> {
         let created = create_together(session, &tasks).await?;
         for (call, created) in calls.iter_mut().zip(created) {
             call.result = created.map(Ok);
+        }
+        Ok(())
+    }
+
+    fn acknowledge(self, committed: bool) -> Result<(), Self> {
+        self.acknowledge(committed)
+    }
+
+    fn run_alone(self, caller: Arc<Caller>) -> BoxFuture<'static, ()> {
+        Box::pin(self.run_alone(caller))
+    }
+}
+
+impl SharedCall for Pending<Read> {
+    fn task(&self) -> &TaskId {
+        &self.operation.task
+    }
+
+    fn is_wanted(&self) -> bool {
+        !self.tell.is_closed()
+    }
+
+    async fn run_together(calls: &mut [Self], session: &Session<'_>) -> Result<(), Failure> {
+        let reads: Vec<_> = calls.iter().map(|call| &call.operation).collect();
+        let tasks = read_together(session, &reads).await?;
+        for (call, task) in calls.iter_mut().zip(tasks) {
+            call.result = Some(Ok(task));
         }
         Ok(())
     }

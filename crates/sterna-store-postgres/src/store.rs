@@ -15,6 +15,7 @@ use crate::migrate::{Apply, Find, newer, newest, older};
 use crate::pool::pool;
 use crate::replication::refused;
 use crate::rows::Operation;
+use crate::rows::read::Read;
 use crate::rows::verb::Verb;
 use crate::servers::Servers;
 use crate::{Asynchronous, Config, Hints, Migrate, Replication, Schema, listen};
@@ -42,6 +43,7 @@ pub struct PostgresStore {
     calls: Arc<Calls>,
     pub(crate) creations: Arc<Group<Pending<NewTask>>>,
     changes: Arc<Group<Box<dyn PendingVerb>>>,
+    pub(crate) reads: Arc<Group<Pending<Read>>>,
     pub(crate) wakeups: WakeupSender,
     /// Ends with the store.
     _listener: JoinSet<()>,
@@ -75,6 +77,7 @@ impl PostgresStore {
             // One after the other, so that the quota of an owner counts those before.
             creations: Arc::new(Group::new(1)),
             changes: Arc::new(Group::new(config.connections.clamp(1, LANES))),
+            reads: Arc::new(Group::new(config.connections.clamp(1, LANES))),
             wakeups,
         };
         store.prepare(config.migrate).await?;

@@ -23,7 +23,8 @@ impl Tasks for PostgresStore {
     }
 
     fn read(&self, caller: Owner, task: TaskId) -> BoxFuture<'_, Result<Option<Task>, Error>> {
-        self.run(Read { caller, task })
+        let read = Read { caller, task };
+        self.run_shared(&self.reads, |tell| Pending::new(read, tell))
     }
 
     fn list(&self, caller: Owner, page: Page) -> BoxFuture<'_, Result<Listing, Error>> {

@@ -1,5 +1,7 @@
 //! Tasks as a client may see them.
 
+use std::collections::BTreeMap;
+
 use sterna_store::{
     Error, Listing, Outcome, Owner, Page, Status, Summary, Task, TaskId, UnixMillis,
 };
@@ -21,31 +23,49 @@ impl Operation for Read {
     type Output = Option<Task>;
 
     async fn run(&self, session: &Session<'_>) -> Result<Option<Task>, Failure> {
-        // One statement sees one moment: a task is never shown as waiting for
-        // input with the questions of a moment later.
-        let statement = Statement::new(concat!(
-            "SELECT task.*, ",
-            now!(),
-            " AS now, payload.outcome,
-                question.key, question.fingerprint, question.request
-             FROM @task AS task
-             LEFT JOIN @payload AS payload ON payload.task = task.id
-             LEFT JOIN @question AS question
-                ON question.task = task.id AND phase = 'open' AND status = 'input_required'
-             WHERE id = $1 AND principal = $2
-             ORDER BY position"
-        ))
-        .with(self.task.as_bytes().as_slice())
-        .with(self.caller.as_bytes().as_slice());
-        let rows = session.run(statement).await?;
-        let Some(row) = rows.first() else {
-            return Ok(None);
-        };
-        let shown = task(row, &rows);
-        Ok(Some(
-            shown.unwrap_or_else(|_| Task::new(unreadable(row, self.task))),
-        ))
+        let tasks = read_together(session, &[self]).await?;
+        Ok(tasks.into_iter().next().flatten())
     }
+}
+
+/// Shows a task to each of `reads`, in their order.
+///
+/// One statement sees one moment: a task is never shown as waiting for input with
+/// the questions of a moment later.
+pub(crate) async fn read_together(
+    session: &Session<'_>,
+    reads: &[&Read],
+) -> Result<Vec<Option<Task>>, Failure> {
+    let ids: Vec<_> = reads.iter().map(|read| &read.task.as_bytes()[..]).collect();
+    let owners = reads.iter().map(|read| &read.caller.as_bytes()[..]);
+    let owners: Vec<_> = owners.collect();
+    let statement = Statement::new(concat!(
+        "SELECT task.*, ",
+        now!(),
+        " AS now, payload.outcome,
+            question.key, question.fingerprint, question.request
+         FROM (SELECT DISTINCT * FROM unnest($1, $2) AS wanted (id, principal)) AS wanted
+         JOIN @task AS task USING (id, principal)
+         LEFT JOIN @payload AS payload ON payload.task = task.id
+         LEFT JOIN @question AS question
+            ON question.task = task.id AND phase = 'open' AND status = 'input_required'
+         ORDER BY position"
+    ))
+    .with(ids)
+    .with(owners);
+    let mut found: BTreeMap<(TaskId, Owner), Vec<Row>> = BTreeMap::new();
+    for row in session.run(statement).await? {
+        let id = TaskId::from_bytes(array(&row, "id")?);
+        let owner = Owner::from_digest(array(&row, "principal")?);
+        found.entry((id, owner)).or_default().push(row);
+    }
+    let shown = reads.iter().map(|read| {
+        let rows = found.get(&(read.task, read.caller))?;
+        let row = rows.first()?;
+        let shown = task(row, rows);
+        Some(shown.unwrap_or_else(|_| Task::new(unreadable(row, read.task))))
+    });
+    Ok(shown.collect())
 }
 
 /// A task as its owner sees it, from rows that differ in their question only.

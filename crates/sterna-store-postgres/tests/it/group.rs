@@ -16,6 +16,10 @@ use crate::server::{Server, store};
 
 const TASKS: u8 = 40;
 
+/// Counts the connections of the store that wait for a lock.
+const WAITING: &str = "SELECT count(*) FROM pg_stat_activity
+    WHERE application_name = '@' AND wait_event_type = 'Lock'";
+
 #[tokio::test]
 async fn calls_that_come_at_once_share_transactions() {
     let Some(fleet) = Fleet::start().await else {
@@ -133,6 +137,36 @@ async fn a_lease_that_is_taken_over_before_the_commit_writes_nothing() {
     fleet.end().await;
 }
 
+#[tokio::test]
+async fn reads_that_come_at_once_share_a_statement_and_show_each_caller_its_own() {
+    let Some(fleet) = Fleet::start().await else {
+        return;
+    };
+    fleet.execute("BEGIN; LOCK TABLE @.task").await;
+    let mut reads = JoinSet::new();
+    for number in 1..=TASKS {
+        for owner in [1, 2] {
+            let store = Arc::clone(&fleet.store);
+            let (caller, task) = (
+                Owner::from_digest([owner; 32]),
+                TaskId::from_bytes([number; 16]),
+            );
+            reads.spawn(async move { (owner, task, store.read(caller, task).await) });
+        }
+    }
+    fleet.wait_for_a_lock().await;
+    for _ in 0..20 {
+        let waiting = fleet.count(WAITING).await;
+        assert!(waiting <= 2, "{waiting} connections for reads");
+    }
+    fleet.execute("ROLLBACK").await;
+    for (owner, task, read) in reads.join_all().await {
+        let shown = read.unwrap().map(|shown| shown.summary.id);
+        assert_eq!(shown, (owner == 1).then_some(task));
+    }
+    fleet.end().await;
+}
+
 /// Many tasks that one worker holds, and a connection beside the store's.
 struct Fleet {
     server: Arc<Server>,
@@ -201,9 +235,7 @@ impl Fleet {
 
     /// Returns when a call of the store waits for a lock.
     async fn wait_for_a_lock(&self) {
-        let waiting = "SELECT count(*) FROM pg_stat_activity
-                       WHERE application_name = '@' AND wait_event_type = 'Lock'";
-        while self.count(waiting).await == 0 {}
+        while self.count(WAITING).await == 0 {}
     }
 
     async fn end(self) {
