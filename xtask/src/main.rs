@@ -47,9 +47,10 @@ enum Task {
     /// (needs musl-tools)
     Artifacts,
     /// Compare our server with others, under the same load; `bench route` compares a
-    /// pausing route with the same route of axum alone, `bench tasks` measures tasks,
-    /// `bench build` the build of a small server, `bench workspace COMMIT…` that of
-    /// the command and of the workspace
+    /// pausing route with the same route of axum alone, `bench tasks` measures tasks and
+    /// compares them with those of other engines (`bench tasks compare` does only that),
+    /// `bench build` the build of a small server, `bench workspace COMMIT…` that of the
+    /// command and of the workspace
     Bench {
         /// What the harness is told: `--seconds 0.5`, `--rounds 1`, …
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

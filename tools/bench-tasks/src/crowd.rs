@@ -1,6 +1,5 @@
-//! The memory of tasks that wait.
+//! The memory of tasks that wait, and their place on the disk.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -8,8 +7,9 @@ use sterna_server::TaskConfig;
 use sterna_store::{Claim, Name, Store};
 use tokio::task::JoinSet;
 
+use crate::client::Client;
 use crate::commits::task;
-use crate::front::{Client, Progress, service};
+use crate::front::{Progress, service};
 use crate::place::Place;
 use crate::report;
 

@@ -8,7 +8,8 @@ use sterna_server::TaskConfig;
 use sterna_store::Store;
 use tokio::task::JoinSet;
 
-use crate::front::{Client, Progress, WALK, service};
+use crate::client::Client;
+use crate::front::{Progress, WALK, service};
 use crate::report;
 
 pub(crate) async fn measure(store: Arc<dyn Store>, tasks: u32) -> Result<()> {

@@ -1,26 +1,18 @@
-//! A server with tasks, and a client in the same process.
+//! A server with tasks.
 
+use std::collections::HashMap;
 use std::future::pending;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
-use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Request};
-use http_body_util::{BodyExt as _, Full};
+use anyhow::{Result, ensure};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
 use sterna_seal::{Keyring, ThreadEntropy};
 use sterna_server::auth::Gate;
-use sterna_server::http::HttpServer;
-use sterna_server::{
-    Cx, Mcp, Server, ServerConfig, Service, TaskConfig, TaskMode, Tool, ToolError,
-};
+use sterna_server::{Cx, Server, ServerConfig, Service, TaskConfig, TaskMode, Tool, ToolError};
 use sterna_store::Store;
-use tokio::task::JoinSet;
-use tower_service::Service as _;
 
 /// How far tasks have come.
 #[derive(Clone, Default)]
@@ -33,6 +25,8 @@ pub(crate) struct Progress {
     pub(crate) holds: bool,
     /// What the slowest step took until its handler went on, in microseconds.
     pub(crate) slowest: Arc<AtomicU64>,
+    /// Times at which handlers continued with an answer, by the text of the call.
+    pub(crate) continued: Arc<Mutex<HashMap<String, Instant>>>,
 }
 
 impl Progress {
@@ -40,6 +34,15 @@ impl Progress {
     fn committed(&self, begun: Instant) {
         let took = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.slowest.fetch_max(took, Ordering::Relaxed);
+    }
+
+    /// Returns when the handler of the call with `text` continued, once.
+    pub(crate) fn continued_at(&self, text: &str) -> Option<Instant> {
+        let mut continued = self
+            .continued
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        continued.remove(text)
     }
 
     /// Reports the slowest step since the last report.
@@ -92,6 +95,7 @@ pub(crate) fn service(
     config.tasks.per_owner = None;
     let keys = Keyring::generate(&mut ThreadEntropy)?;
     let server = Server::new("bench", "1")
+        .sep2322_tasks()
         .keys(keys)
         .gate(Gate::open())
         .state(progress)
@@ -151,84 +155,11 @@ async fn walk(cx: Cx<'_>, input: Input) -> Result<String, ToolError> {
 async fn ask(cx: Cx<'_>, input: Input) -> Result<String, ToolError> {
     cx.state::<Progress>().asked.fetch_add(1, Ordering::Relaxed);
     let name: String = cx.ask("name", "Who are you?").await?;
+    let continued = &cx.state::<Progress>().continued;
+    let mut continued = continued.lock().unwrap_or_else(PoisonError::into_inner);
+    continued.insert(input.text.clone(), Instant::now());
+    drop(continued);
     Ok(format!("{name} {}", input.text))
-}
-
-/// A client of a server in this process, without a socket in between.
-#[derive(Clone)]
-pub(crate) struct Client(HttpServer<Mcp>);
-
-impl Client {
-    pub(crate) fn of(service: Service) -> Result<Self> {
-        Ok(Self(service.into_tower()?))
-    }
-
-    /// Creates `count` tasks, `callers` at a time; gives the id of the last.
-    pub(crate) async fn create(
-        &self,
-        tool: &'static str,
-        count: u32,
-        callers: u32,
-    ) -> Result<String> {
-        let mut set = JoinSet::new();
-        for caller in 0..callers {
-            let client = self.clone();
-            set.spawn(async move {
-                let mut last = String::new();
-                let text = "a".repeat(400);
-                for _ in (caller..count).step_by(usize::try_from(callers)?) {
-                    let params = json!({"name": tool, "arguments": {"text": text}});
-                    let created = client.send("tools/call", tool, params).await?;
-                    let task = created["taskId"].as_str();
-                    last = task
-                        .with_context(|| format!("no task: {created}"))?
-                        .to_owned();
-                }
-                anyhow::Ok(last)
-            });
-        }
-        let mut last = String::new();
-        for created in set.join_all().await {
-            last = created?;
-        }
-        Ok(last)
-    }
-
-    pub(crate) async fn status(&self, task: &str) -> Result<String> {
-        let shown = self
-            .send("tasks/get", task, json!({"taskId": task}))
-            .await?;
-        Ok(shown["status"].as_str().unwrap_or_default().to_owned())
-    }
-
-    async fn send(&self, method: &str, name: &str, mut params: Value) -> Result<Value> {
-        params["_meta"] = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {
-                "elicitation": {"form": {}},
-                "extensions": {"io.modelcontextprotocol/tasks": {}},
-            },
-        });
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        let mut headers = HeaderMap::new();
-        for (header, value) in [
-            ("host", "localhost"),
-            ("content-type", "application/json"),
-            ("accept", "application/json, text/event-stream"),
-            ("mcp-protocol-version", "2026-07-28"),
-            ("mcp-method", method),
-            ("mcp-name", name),
-        ] {
-            headers.insert(header, HeaderValue::from_str(value)?);
-        }
-        let mut request = Request::post("/mcp").body(Full::new(Bytes::from(body.to_string())))?;
-        *request.headers_mut() = headers;
-        let response = self.0.clone().call(request).await?;
-        let body = response.into_body().collect().await?.to_bytes();
-        let mut message: Value = serde_json::from_slice(&body)?;
-        ensure!(message.get("result").is_some(), "{method}: {message}");
-        Ok(message["result"].take())
-    }
 }
 
 /// The steps of one walk.

@@ -10,7 +10,9 @@
 )]
 
 mod bare;
+mod client;
 mod commits;
+mod compare;
 mod crowd;
 mod engine;
 mod front;
@@ -36,6 +38,11 @@ struct Program {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Measure whole tasks beside those of other engines
+    Compare {
+        #[command(flatten)]
+        args: compare::Args,
+    },
     /// Be the process that is killed while it has tasks in hand
     #[command(hide = true)]
     Hold {
@@ -78,8 +85,10 @@ enum Kind {
 #[tokio::main]
 async fn main() -> Result<()> {
     let Program { command, args } = Program::parse();
-    if let Some(Command::Hold { place, open }) = command {
-        return recovery::hold(&place, open).await;
+    match command {
+        Some(Command::Compare { args }) => return compare::measure(&args).await,
+        Some(Command::Hold { place, open }) => return recovery::hold(&place, open).await,
+        None => {}
     }
     if !args.shards.is_empty() {
         return shards::measure(&args.shards, args.tasks).await;

@@ -9,7 +9,8 @@ use anyhow::{Context, Result, ensure};
 use sterna_server::TaskConfig;
 use tokio::task::JoinSet;
 
-use crate::front::{Client, Progress, service};
+use crate::client::Client;
+use crate::front::{Progress, service};
 use crate::place::Place;
 
 /// Has another process work on every task at once, kills it with SIGKILL, and

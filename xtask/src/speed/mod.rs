@@ -4,6 +4,7 @@ mod bench;
 mod build;
 mod callgrind;
 mod route;
+mod tasks;
 
 use std::path::PathBuf;
 
@@ -15,12 +16,7 @@ pub(crate) use bench::run as bench;
 pub(crate) use build::{run as bench_build, workspace as bench_workspace};
 pub(crate) use callgrind::{CountFor, run as callgrind};
 pub(crate) use route::run as bench_route;
-
-/// Measures tasks on both stores, with `options` for the harness.
-pub(crate) fn bench_tasks(options: &[String]) -> Result<()> {
-    let args = ["run", "--release", "--locked", "-p", "bench-tasks", "--"];
-    finish(command("cargo", &args).args(options))
-}
+pub(crate) use tasks::run as bench_tasks;
 
 /// Memory allocators that our server is built with.
 #[derive(Clone, Copy, PartialEq, Eq)]
