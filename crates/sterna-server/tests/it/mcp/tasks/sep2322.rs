@@ -6,6 +6,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 use sterna_server::auth::{Gate, StaticTokens};
 use sterna_server::{Cx, Server, TaskMode, Tool, ToolError};
+use tokio::time::Instant;
 
 use super::super::{Client, Reply, accept};
 use super::{Fleet, capabilities};
@@ -25,6 +26,10 @@ async fn order(cx: Cx<'_>, (): ()) -> Result<String, ToolError> {
     cx.become_task().await;
     let colour: String = cx.ask("colour", "Which colour?").await?;
     Ok(format!("{size} {colour}"))
+}
+
+async fn nap(cx: Cx<'_>, (): ()) {
+    cx.step("nap", || tokio::time::sleep(NAP)).await;
 }
 
 async fn fail(_: Cx<'_>, (): ()) -> Result<(), ToolError> {
@@ -114,6 +119,20 @@ async fn a_task_of_the_proposal_asks_with_a_result_and_is_answered_by_a_request(
     expect![[r#"{"resultType":"complete","content":[{"type":"text","text":"Echo: Hello"}],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"…"}}}"#]]
         .assert_eq(&steady(done, &task));
     assert_eq!(client.look(&task).await["status"], "completed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_waits_hears_of_the_end_at_once() {
+    let mut fleet = Fleet::new();
+    let server = server().offer(Tool::new("nap", "", nap).task(TaskMode::Optional));
+    let client = fleet.instance(server).with_capabilities(undeclared());
+    // A server that has begun to work sweeps, which has every request look.
+    let task = client.begin_as_task("nap").await;
+    client.outcome(&task).await.into_result();
+    let since = Instant::now();
+    let task = client.begin_as_task("nap").await;
+    client.outcome(&task).await.into_result();
+    assert!(since.elapsed() < 2 * NAP, "{:?}", since.elapsed());
 }
 
 #[tokio::test(start_paused = true)]
@@ -330,3 +349,6 @@ async fn a_result_that_does_not_come_is_waited_for_no_longer_than_any_call() {
 const RELATED: &str = "io.modelcontextprotocol/related-task";
 
 const UNKNOWN: &str = r#"200 -32602 "Unknown task""#;
+
+/// Less than half of the time for which changes that follow another are held back.
+const NAP: Duration = Duration::from_millis(40);
