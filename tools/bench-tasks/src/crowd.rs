@@ -1,5 +1,6 @@
 //! The memory of tasks that wait, and their place on the disk.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};

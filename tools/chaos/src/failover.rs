@@ -150,7 +150,7 @@ impl fmt::Display for Spread {
             return f.write_str("-");
         };
         let [least, median, most] =
-            [*least, sorted[sorted.len() / 2], *most].map(|millis| Duration::from_millis(millis));
+            [*least, sorted[sorted.len() / 2], *most].map(Duration::from_millis);
         let [least, median, most] = [least, median, most].map(|it| it.as_secs_f64());
         write!(f, "{least:.1} to {most:.1} s, median {median:.1} s")
     }

@@ -37,7 +37,7 @@ pub(crate) struct Fleet {
 
 /// Message about a held call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Message {
+enum FleetMessage {
     /// Answers of the client.
     Answers,
     /// The holder is at work, for this number of beats.
@@ -100,7 +100,7 @@ impl Fleet {
     /// Waits for answers that reached another replica.
     pub(super) async fn answers(&self, id: FlowId) -> InputResponses {
         let backoff = Backoff::new(Duration::from_millis(100), LISTENING);
-        let bytes = self.collect(id, Message::Answers, backoff).await;
+        let bytes = self.collect(id, FleetMessage::Answers, backoff).await;
         match read::<JsonObject>(&bytes) {
             Some(answers) => InputResponses::from(answers),
             // Another release wrote it, which holds its calls itself.
@@ -119,7 +119,8 @@ impl Fleet {
         let mut beats = 0_u32;
         let outcome = loop {
             let beat = async {
-                self.post(id, Message::Beat(beats), write(&beats)).await;
+                self.post(id, FleetMessage::Beat(beats), write(&beats))
+                    .await;
                 tokio::time::sleep(BEAT).await;
             };
             tokio::select! {
@@ -129,7 +130,7 @@ impl Fleet {
             }
         };
         if let Some(stored) = StoredOutcome::of(&outcome) {
-            self.post(id, Message::Outcome, write(&stored)).await;
+            self.post(id, FleetMessage::Outcome, write(&stored)).await;
         }
         outcome
     }
@@ -149,13 +150,13 @@ impl Fleet {
             failed(&error);
             Ok(Err(routed.failed(Reason::StoreUnavailable)))
         };
-        let answers = self.mailbox(id, Message::Answers);
+        let answers = self.mailbox(id, FleetMessage::Answers);
         let posted = answers.post(write(routed.call.answers()), self.kept).await;
         if let Err(error) = posted {
             return store_failed(error);
         }
         let quick = || Backoff::new(Duration::from_millis(10), Duration::from_millis(500));
-        let mut outcome = pin!(self.collect(id, Message::Outcome, quick()));
+        let mut outcome = pin!(self.collect(id, FleetMessage::Outcome, quick()));
         let (mut asking, mut beats) = (Asking::Posted, 0);
         loop {
             let mut stored = None;
@@ -174,7 +175,7 @@ impl Fleet {
                         stored = read::<StoredOutcome>(&bytes);
                         Seen::Outcome
                     }
-                    _ = self.collect(id, Message::Beat(beats), quick()) => {
+                    _ = self.collect(id, FleetMessage::Beat(beats), quick()) => {
                         beats += 1;
                         Seen::Alive
                     }
@@ -194,7 +195,7 @@ impl Fleet {
     }
 
     /// Waits for a message.
-    async fn collect(&self, id: FlowId, message: Message, mut backoff: Backoff) -> Bytes {
+    async fn collect(&self, id: FlowId, message: FleetMessage, mut backoff: Backoff) -> Bytes {
         let mailbox = self.mailbox(id, message);
         loop {
             match mailbox.collect(&mut backoff, jitter).await {
@@ -205,18 +206,18 @@ impl Fleet {
     }
 
     /// Leaves a message that others can do without.
-    async fn post(&self, id: FlowId, message: Message, bytes: Bytes) {
+    async fn post(&self, id: FlowId, message: FleetMessage, bytes: Bytes) {
         let posted = self.mailbox(id, message).post(bytes, self.kept).await;
         if let Err(error) = posted {
             failed(&error);
         }
     }
 
-    fn mailbox(&self, id: FlowId, message: Message) -> Mailbox {
+    fn mailbox(&self, id: FlowId, message: FleetMessage) -> Mailbox {
         let (kind, number) = match message {
-            Message::Answers => (b'a', 0),
-            Message::Beat(number) => (b'b', number),
-            Message::Outcome => (b'o', 0),
+            FleetMessage::Answers => (b'a', 0),
+            FleetMessage::Beat(number) => (b'b', number),
+            FleetMessage::Outcome => (b'o', 0),
         };
         let mut context = Context::new(&SHA256);
         context.update(b"a held call of a gateway\n");

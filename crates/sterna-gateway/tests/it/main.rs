@@ -11,7 +11,6 @@ mod failing;
 mod fleet;
 mod issuer;
 mod listing;
-mod listing;
 mod reissued;
 mod reloading;
 mod resumable;
