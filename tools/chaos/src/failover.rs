@@ -45,8 +45,7 @@ impl Failover {
 }
 
 /// Takes the primary away every thirty seconds, or as soon as the cluster has two
-/// standbys again, until `end`, then leaves the
-/// cluster whole.
+/// standbys again, until `end`, then leaves the cluster whole.
 pub(crate) fn take_away(cluster: &Cluster, end: Instant) -> Result<Vec<Failover>> {
     let mut failovers = Vec::new();
     let losses = [Loss::NodeKilled, Loss::NodeStopped, Loss::ServerKilled];
