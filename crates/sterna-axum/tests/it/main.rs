@@ -11,3 +11,4 @@ mod operations;
 mod pausing;
 mod refusals;
 mod shop;
+mod uploads;
