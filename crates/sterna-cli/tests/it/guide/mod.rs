@@ -13,6 +13,8 @@ use crate::command::sterna;
 
 const README: &str = include_str!("../../../../../README.md");
 const GETTING_STARTED: &str = include_str!("../../../../../docs/getting-started.md");
+const FROM_FASTMCP: &str = include_str!("../../../../../docs/guide/from-fastmcp.md");
+const FROM_RMCP: &str = include_str!("../../../../../docs/guide/from-rmcp.md");
 const SERVING: &str = include_str!("../../../../../docs/serving.md");
 
 #[test]
@@ -88,6 +90,60 @@ fn getting_started_leads_to_two_replicas_behind_nginx() {
     reader.stops_a_job();
     reader.talks(call, &APPROVAL[1..]);
     reader.ends(call, 0);
+}
+
+#[test]
+fn the_counter_of_rmcp_has_its_twelve_offers_here() {
+    let mut reader = Reader::new(&[]);
+    reader.does(command_installed(), &[]);
+    let list = Dialogue {
+        at: "sterna list",
+        turns: &[
+            ("increment", ""),
+            ("decrement", ""),
+            ("get_value", ""),
+            ("long_task", ""),
+            ("say_hello", ""),
+            ("sum", ""),
+            ("get_session_id", ""),
+            ("echo", ""),
+            ("example_prompt", ""),
+            ("counter_analysis", ""),
+            ("str:////Users/to/some/path/", ""),
+            ("memo://insights", ""),
+        ],
+        code: 0,
+    };
+    let sum = Dialogue {
+        at: "sterna call",
+        turns: &[("5", "")],
+        code: 0,
+    };
+    reader.does(tasks(FROM_RMCP, Some("The counter")), &[list, sum]);
+}
+
+#[test]
+fn the_tool_of_fastmcp_has_its_types_here() {
+    let mut reader = Reader::new(&[]);
+    reader.does(command_installed(), &[]);
+    let call = Dialogue {
+        at: "sterna call",
+        turns: &[("21.5", "")],
+        code: 0,
+    };
+    let wrong = Dialogue {
+        at: "days:=8",
+        turns: &[("days", "")],
+        code: 3,
+    };
+    let page = tasks(FROM_FASTMCP, Some("A tool with types"));
+    reader.does(page, &[wrong, call]);
+}
+
+/// The command, as the README has a newcomer install it.
+fn command_installed() -> Vec<Task> {
+    let install = tasks(README, Some("A server that asks"));
+    install.into_iter().take(1).collect()
 }
 
 #[test]

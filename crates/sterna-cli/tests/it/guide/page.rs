@@ -29,6 +29,8 @@ pub(super) fn tasks(page: &str, heading: Option<&str>) -> Vec<Task> {
                 (None, "console") => {
                     tasks.extend(block.iter().map(|line| Task::Command((*line).to_owned())));
                 }
+                // The program of another SDK, beside ours.
+                (None, "python") => {}
                 (None, _) => panic!("a block of {language:?} that the test cannot run"),
             }
         } else if !line.is_empty() {

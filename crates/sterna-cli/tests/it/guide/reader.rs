@@ -4,7 +4,7 @@ use std::fs::File;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use expectrl::session::OsSession;
 use expectrl::{Any, Expect as _, Regex, Session};
@@ -25,7 +25,8 @@ pub(super) struct Dialogue {
 
 /// A shell in a folder of its own. What a page says is done to the letter, but
 /// for where the checkout is and which ports are free; cargo does not use the
-/// network, and installs what has been built for the tests.
+/// network, installs what has been built for the tests, and adds the crate of the
+/// checkout.
 pub(super) struct Reader {
     shell: OsSession,
     folder: TempDir,
@@ -35,6 +36,9 @@ pub(super) struct Reader {
     ports: Vec<(String, String)>,
     /// The processes in the background, in the order of their start.
     jobs: Vec<String>,
+    /// The project that the page made, in which its files are.
+    project: String,
+    begun: Instant,
     /// Readers build programs of one name in one place, so one reads at a time.
     _turn: File,
 }
@@ -43,6 +47,11 @@ impl Reader {
     pub(super) fn new(ports: &[&str]) -> Self {
         let turn = File::create(Path::new(env!("CARGO_TARGET_TMPDIR")).join("reader")).unwrap();
         turn.lock().unwrap();
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "measures what a newcomer waits for"
+        )]
+        let begun = Instant::now();
         let folder = TempDir::new().unwrap();
         let bin = folder.path().join("bin");
         std::fs::create_dir(&bin).unwrap();
@@ -76,6 +85,8 @@ impl Reader {
             instead: checkout.into_iter().chain(ports.clone()).collect(),
             ports,
             jobs: Vec::new(),
+            project: String::new(),
+            begun,
             _turn: turn,
         };
         reader.ends("bash", 0);
@@ -89,7 +100,8 @@ impl Reader {
             match task {
                 Task::File { name, text } => {
                     let text = self.as_typed(&text);
-                    std::fs::write(self.folder.path().join("deployer").join(name), text).unwrap();
+                    let project = self.folder.path().join(&self.project);
+                    std::fs::write(project.join(name), text).unwrap();
                 }
                 Task::Command(line) => {
                     let dialogue = dialogues.iter().find(|dialogue| line.contains(dialogue.at));
@@ -101,6 +113,9 @@ impl Reader {
 
     #[track_caller]
     fn runs(&mut self, line: &str, dialogue: Option<&Dialogue>) {
+        if let Some((_, project)) = line.split_once(" && cd ") {
+            project.clone_into(&mut self.project);
+        }
         self.begins(line);
         if let Some(dialogue) = dialogue {
             self.talks(line, dialogue.turns);
@@ -185,6 +200,7 @@ impl Drop for Reader {
             // One that has ended by itself needs no help.
             let _ = Command::new("kill").arg(job).output();
         }
+        eprintln!("{}: {:.1?}", self.project, self.begun.elapsed());
     }
 }
 
@@ -198,6 +214,9 @@ fn write_cargo(bin: &Path) {
         "#!/bin/sh\n\
          case $1 in\n\
          install) grep -q '^name = \"sterna-cli\"' \"$3/Cargo.toml\" && cp {sterna} {bin} ;;\n\
+         add) shift; case $* in *--path*) ;;\n\
+             sterna*) shift; set -- --path {workspace}crates/sterna \"$@\" ;; esac\n\
+             exec {cargo} add \"$@\" ;;\n\
          new) {cargo} \"$@\" && cp {workspace}Cargo.lock \"$2\" &&\n\
              sed -n '/^\\[profile\\.dev/,/^$/p' {workspace}Cargo.toml >> \"$2/Cargo.toml\" ;;\n\
          *) exec {cargo} \"$@\" ;;\n\
