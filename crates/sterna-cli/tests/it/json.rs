@@ -66,6 +66,7 @@ fn every_subcommand_writes_nothing_but_json() {
         ("new FOLDER/made", ""),
         ("install claude-code greeter --print -- /bin/true", ""),
         ("gateway check FOLDER/mcp.json", ""),
+        ("store stats FOLDER/nothing.db", ""),
         ("completions bash", ""),
         ("man", ""),
     ] {

@@ -125,6 +125,21 @@ fn both_checks_find_the_same_values_valid_and_the_same_places_of_the_others() {
     assert!((2000..18_000).contains(&invalid), "{invalid}");
 }
 
+#[test]
+fn very_many_wrong_values_make_few_errors() {
+    let schema = json!({"items": {"type": "string", "pattern": "^a"}});
+    let general = GeneralCheck::new(&schema, "pattern").unwrap();
+    let value = json!(vec![1; 100_000]);
+    let mut found = 0;
+    let cost = allocation_counter::measure(|| {
+        if let Errors::Found(errors) = general.errors(&value, 5) {
+            found = errors.len();
+        }
+    });
+    assert_eq!(found, 1);
+    assert!(cost.bytes_max < 1 << 20, "{} KiB", cost.bytes_max >> 10);
+}
+
 /// Replaces, removes or adds a part of `value`.
 fn mutate(value: &mut Value, random: &mut Random) {
     match value {
