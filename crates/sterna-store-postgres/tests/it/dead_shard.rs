@@ -37,6 +37,35 @@ async fn a_killed_server_keeps_its_own_tasks_waiting_and_no_others() {
     fleet.works_on_the_shard_that_came_back(1).await;
 }
 
+#[tokio::test]
+async fn a_server_that_is_away_for_a_minute_delays_no_task_of_the_other() {
+    let (Some(alive), Some(dead)) = (Server::start(), Server::start()) else {
+        return;
+    };
+    let fleet = Fleet::start(&alive, &dead).await;
+    dead.signal("STOP");
+    fleet.works_on_the_living_shard(1).await;
+    // A task every half second, 116 in all.
+    let mut ticks = tokio::time::interval(Duration::from_millis(500));
+    let mut slowest = Duration::ZERO;
+    for number in (22..=252).step_by(2) {
+        ticks.tick().await;
+        let begun = Instant::now();
+        fleet.create(number).await;
+        let leases = fleet.claim().await;
+        assert_eq!(leases.len(), 1, "{number}");
+        for lease in leases {
+            let done = Outcome::Completed(Bytes::new());
+            fleet.shards.finish(lease, done).await.unwrap();
+        }
+        slowest = slowest.max(begun.elapsed());
+    }
+    eprintln!("the slowest of 116 tasks took {slowest:.1?}");
+    assert!(slowest < MARGIN, "{slowest:?}");
+    dead.signal("CONT");
+    fleet.works_on_the_shard_that_came_back(1).await;
+}
+
 /// Two shards with ten tasks each.
 struct Fleet {
     shards: Shards,
