@@ -9,11 +9,13 @@ use sterna_client::{Client, Era, PausedCall, Step};
 use sterna_gateway::{GatewayConfig, UpstreamConfig};
 use sterna_protocol::elicitation::{ElicitContent, ElicitRequestParams, ElicitResult};
 use sterna_protocol::input::InputRequest;
+use sterna_protocol::roots::Root;
 use sterna_protocol::tool::CallToolResult;
 use sterna_seal::ThreadEntropy;
 use sterna_server::{Cx, Keyring, MemoryStore, Server, SharedKeyring, Store};
 use tokio::task::JoinSet;
 
+use crate::resumable::{Events, Resumable};
 use crate::sessions::{ANN, BOB, client, gate};
 use crate::upstream::at;
 use crate::{BOTH, Running, serve, text};
@@ -242,4 +244,27 @@ async fn an_answer_that_comes_too_late_is_asked_for_again() {
     };
     assert!(matches!(request.params, ElicitRequestParams::Form(_)));
     assert_eq!(shop.refunded(), 0);
+}
+
+#[tokio::test]
+async fn an_approved_call_goes_to_a_server_that_wants_the_roots_first() {
+    let mut server = Resumable::start("only", Events::Live).await;
+    server.server.asks_for_roots.store(true, Ordering::SeqCst);
+    server.config.approve = vec!["greet".to_owned()];
+    let config = GatewayConfig::new(vec![server.config.clone()]);
+    let gateway = Running::with(config, |server| server).await;
+    let builder = Client::builder(&gateway.url).era(Era::Modern);
+    let builder = builder.roots([Root::new("file:///work")]);
+    let client = builder.on_form(|question| async move {
+        let content = match question.params.requested_schema.requires("approve") {
+            true => ElicitContent::from_iter([("approve", true)]),
+            false => ElicitContent::from_iter([("name", "Ann")]),
+        };
+        Ok(ElicitResult::accept(content))
+    });
+    let client = client.connect().await.unwrap();
+    for calls in 1..=5 {
+        assert_eq!(text(&client.call("greet").await.unwrap()), "Hello, Ann!");
+        assert_eq!(server.greeted(), calls);
+    }
 }

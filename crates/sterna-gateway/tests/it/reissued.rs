@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use sterna_client::{Era, PausedCall};
 use sterna_gateway::{Gateway, GatewayConfig};
+use sterna_protocol::elicitation::{ElicitContent, ElicitResult};
 use sterna_protocol::tool::CallToolResult;
 use sterna_server::SharedKeyring;
 
@@ -86,4 +87,21 @@ async fn no_call_is_sent_anew_without_permission() {
         assert_eq!(server.greeted(), 0);
         drop(second);
     }
+}
+
+#[tokio::test]
+async fn a_call_that_was_approved_is_not_sent_anew() {
+    let mut server = allowed(Events::Live).await;
+    server.config.approve = vec!["greet".to_owned()];
+    let gateway = gateway(&server, &ring()).await;
+    let mut approval = asked(&gateway).await;
+    let yes = ElicitContent::from_iter([("approve", true)]);
+    approval
+        .answer("approval", ElicitResult::accept(yes))
+        .unwrap();
+    let first = answered(next(&approval, &gateway).await, "Ann", &gateway);
+    server.forget_sessions();
+    let refused = refusal(&first, &gateway).await;
+    assert!(refused.contains("MR0910"), "{refused}");
+    assert_eq!(server.greeted(), 0);
 }
