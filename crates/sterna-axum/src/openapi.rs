@@ -26,9 +26,9 @@ impl<S> PausingRoute<S> {
     ///
     /// let route = pausing(delete).confirms("sure").anonymous().build(&resume)?;
     /// let paused = &route.openapi_responses()["428"];
-    /// let questions = "/content/application~1problem+json/schema/properties/questions/properties";
-    /// assert_eq!(paused.pointer(questions).unwrap()["sure"]["properties"]["schema"]["enum"],
-    ///     serde_json::json!([{"type": "boolean"}]));
+    /// let problem = &paused["content"]["application/problem+json"]["schema"]["properties"];
+    /// let asked = &problem["questions"]["properties"]["sure"]["properties"]["schema"]["enum"];
+    /// assert_eq!(*asked, serde_json::json!([{"type": "boolean"}]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

@@ -1,7 +1,7 @@
-use std::io::{self, BufRead as _, BufReader};
+use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::{fmt, fs};
 
 use crate::Postgres;
@@ -53,21 +53,7 @@ impl PgBouncer {
         );
         fs::write(folder.join("settings"), settings)?;
         programs.give(&folder)?;
-        let mut keeper = programs
-            .shell(KEEP)
-            .arg(&folder)
-            .arg(program)
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let mut line = String::new();
-        if let Some(said) = keeper.stdout.take() {
-            BufReader::new(said).read_line(&mut line)?;
-        }
-        if line != "ready\n" {
-            return Err(io::Error::other("PgBouncer did not start"));
-        }
+        let keeper = programs.keep("PgBouncer", KEEP, &folder, [program])?;
         Ok(Some(Self { keeper, port }))
     }
 

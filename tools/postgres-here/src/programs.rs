@@ -1,7 +1,7 @@
-use std::ffi::OsString;
-use std::io;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 /// Where PostgreSQL's programs are, and who may run them.
 pub(crate) struct Programs {
@@ -70,6 +70,33 @@ impl Programs {
         let mut shell = self.as_user("sh".into());
         shell.args(["-c", script, "sh"]);
         shell
+    }
+
+    /// Starts a script that keeps `server` running until its input ends, and waits
+    /// until it says that the server is ready. Its first argument is `folder`.
+    pub(crate) fn keep<A: AsRef<OsStr>>(
+        &self,
+        server: &str,
+        script: &str,
+        folder: &Path,
+        args: impl IntoIterator<Item = A>,
+    ) -> io::Result<Child> {
+        let mut keeper = self
+            .shell(script)
+            .arg(folder)
+            .args(args)
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut line = String::new();
+        if let Some(said) = keeper.stdout.take() {
+            BufReader::new(said).read_line(&mut line)?;
+        }
+        match line.as_str() {
+            "ready\n" => Ok(keeper),
+            _ => Err(io::Error::other(format!("{server} did not start"))),
+        }
     }
 
     fn as_user(&self, program: OsString) -> Command {

@@ -1,5 +1,6 @@
+use std::ffi::OsStr;
 use std::fmt;
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
@@ -73,22 +74,12 @@ impl Postgres {
         let folder = tempfile::Builder::new().prefix("sterna-pg").tempdir()?;
         let folder = folder.keep();
         programs.give(&folder)?;
-        let mut keeper = programs
-            .shell(&format!("{make}{KEEP}"))
-            .arg(&folder)
-            .arg(programs.folder())
-            .args(setting.splitn(2, '\n'))
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let mut line = String::new();
-        if let Some(said) = keeper.stdout.take() {
-            BufReader::new(said).read_line(&mut line)?;
-        }
-        if line != "ready\n" {
-            return Err(io::Error::other("PostgreSQL did not start"));
-        }
+        let settings = setting.splitn(2, '\n').map(OsStr::new);
+        let args: Vec<_> = std::iter::once(programs.folder().as_os_str())
+            .chain(settings)
+            .collect();
+        let script = format!("{make}{KEEP}");
+        let keeper = programs.keep("PostgreSQL", &script, &folder, args)?;
         Ok(Self {
             keeper,
             folder,

@@ -22,10 +22,10 @@ use crate::name_filter;
 ///     scopes = ["mcp"]
 ///     tools = { "billing_*" = ["billing"] }
 /// "#)?;
-/// let policy = file.auth.unwrap().policy();
+/// let policy = file.auth.ok_or("it has `[auth]`")?.policy();
 /// let needed = policy.needed("tools/call", Some("billing_refund"));
 /// assert_eq!(needed, Scopes::parse("billing mcp"));
-/// # Ok::<(), sterna_gateway::ConfigError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
